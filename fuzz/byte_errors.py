@@ -1,8 +1,8 @@
 """Byte errors over captures (P02): `python fuzz/byte_errors.py CAPTURE...`.
 
-Every capture is read with wrong bytes at several rates and with many seeds, both all over the
-file and in payloads of TCP and UDP alone. The table has for each capture how long the slowest
-took against the clean one. Nothing but CaptureError may come out.
+Every capture is read with wrong bytes at several rates and with many seeds, both in the whole
+file and in payloads of TCP and UDP only. The table shows for each capture the time of the slowest
+run relative to the clean capture. No exception but CaptureError may be raised.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MEMORY_MIB_MAX = 500
 
 
 def measure(path: Path, folder: Path, seeds: int) -> tuple[float, float, str]:
-    """Seconds for the clean capture, the worst ratio, and with what it was."""
+    """Seconds for the clean capture, the worst ratio, and the errors that caused it."""
     content = plain_content(path)
     target = folder / "damaged"
     target.write_bytes(content)
@@ -44,7 +44,7 @@ def measure(path: Path, folder: Path, seeds: int) -> tuple[float, float, str]:
                     worst, how = inf, repr(error)
                     continue
                 if ratio > worst:
-                    # Once more: other processes take their time too.
+                    # Measure again: other processes may have used the processor.
                     ratio = min(ratio, time_of(target) / clean)
                 if ratio > worst:
                     worst, how = ratio, f"{name}, {rate:.1%}, seed {seed}"

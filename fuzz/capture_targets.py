@@ -1,7 +1,7 @@
-"""What must hold for any file, any segments and any packets: targets for recorded traffic.
+"""Fuzz targets for recorded traffic: invariants for any file, any segments and any packets.
 
-Only CaptureError may come out, and only of files. What is handed on was in the input, and
-nothing is counted twice.
+Only CaptureError may be raised, and only for files. All output was in the input, and nothing is
+counted twice.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def tcp(data: bytes) -> None:
 
 
 def _check(events: Iterable[StreamEvent], left: list[int]) -> None:
-    """Bytes were fed to the side they are told of, and are nowhere but in its stream."""
+    """Check that reported bytes were fed to the reported side, each once."""
     for event in events:
         side = 0 if event.flow.source == "a:1" else 1
         side ^= event.direction
@@ -125,7 +125,7 @@ def trace(data: bytes) -> None:
 
 
 def changed_packets(data: bytes) -> None:
-    """A whole trace, from packets of a real capture that are changed as `data` says."""
+    """A whole trace, from packets of a real capture, with changes chosen by `data`."""
     if len(data) < 3:
         return
     chosen = _captured(data[0] % (len(SMALL_CAPTURES) + len(MORE_CAPTURES)))

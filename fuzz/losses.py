@@ -1,7 +1,7 @@
 """Captures with packets missing, cut or begun late: `python fuzz/losses.py CAPTURE...`.
 
-Nothing may be told that the whole capture does not have, and batches have to be found again
-soon after each hole. Prints how many were lost beyond those that a hole touched.
+A trace may not report anything that the complete capture does not have, and must find batches
+again soon after each gap. Prints how many batches were lost beyond those with missing bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BATCHES_ASKED = 10
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Losses in captures, and what is told of them.")
+    parser = argparse.ArgumentParser(description="Losses in captures, and what traces report.")
     parser.add_argument("captures", nargs="+", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
@@ -50,7 +50,7 @@ def main() -> int:
         most = max(counts, default=0)
         said = f"lost {mean:.2f} on average, {most} at most, {far} more than {BATCHES_ASKED}"
         print(f"{kind:<14} {len(counts):>6} holes, {said}")
-    print(f"{runs} runs, {invented} told what is not there")
+    print(f"{runs} runs, {invented} reported something that is not there")
     return 1 if invented else 0
 
 

@@ -1,7 +1,7 @@
 """Noise on the port of Zenoh (P09): `python fuzz/noise.py --packets 10000000`.
 
-Conversations of anything but Zenoh, made in memory. Each is a trace of its own, so that what
-follows a false session is not hidden by it. Prints how many were taken for Zenoh: none should.
+Connections of other protocols, generated in memory. Each is a trace of its own, so that a false
+session does not hide the next one. Prints how many were recognized as Zenoh: none should be.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.trace.event_reader import EventReader
 from tests.trace.noise import PAYLOADS, conversation
 
 PACKETS = (5, 20, 100, 400)
-"""Of a conversation; one of these by chance."""
+"""Packets of a connection; one of these is chosen at random."""
 
 
 def main() -> int:
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def converse(kind: str, seed: int, false: Counter[str]) -> int:
-    """One conversation; how many packets it had."""
+    """Trace one connection; returns the number of its packets."""
     chance = random.Random(f"{kind} {seed}")
     count = chance.choice(PACKETS)
     reader = EventReader()

@@ -2,8 +2,7 @@
 
 Every target runs in a process of its own, two at a time, from the vectors and captures of the
 tests as seeds. A finding is written to fuzz/findings and ends that target; `python fuzz/run.py
---replay FILE TARGET` runs it again. Corpora are kept in fuzz/corpus, so a second run goes on
-from there.
+--replay FILE TARGET` runs it again. Corpora are kept in fuzz/corpus, where the next run continues.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ MEMORY_MIB_MAX = 1024
 FILES = ("pcap", "pcapng", "trace")
 # A tenth of the runs: each reads a whole capture.
 SLOW_TARGETS = ("trace", "packets")
-# They check the codec and need not be explored themselves.
+# Functions that check the codec; their own coverage does not matter.
 CHECKERS = [
     "zenlake.wire.define",
     "zenlake.wire.definitions",
@@ -42,7 +41,7 @@ CHECKERS = [
 
 
 def seeds(target: str) -> list[bytes]:
-    """Inputs to start from: the test vectors, or a few telling texts."""
+    """Initial inputs: the test vectors, or a few typical texts."""
     if target == "key_expression":
         texts = ("a/**\na/b", "a$*b/*\n*/@c", "[now(-1h)..now()]\n**", "a/${x:*}/b\nk?a=1;b")
         return [text.encode() for text in texts]
@@ -88,7 +87,7 @@ def fuzz(target: str, runs: int) -> None:
 
 
 def fuzz_in_process(target: str, runs: int) -> bool:
-    """Runs one target and says in a line how it went."""
+    """Run one target and print its result in one line."""
     if target in SLOW_TARGETS:
         runs //= 10
     command = [sys.executable, __file__, "--inside", "--runs", str(runs), target]

@@ -1,8 +1,8 @@
-"""What must hold for any bytes at all. Each target takes bytes and raises if something does not.
+"""Fuzz targets: invariants for any bytes. A target raises if an invariant does not hold.
 
-Only WireError (or KeyExprError) may come out of a decoder; the generated decoder and the one
-that follows the layouts must agree, on the message or on the error; what was decoded must
-encode, and decode again to the same message.
+A decoder may only raise WireError (or KeyExprError); the generated decoder and the one that
+interprets layouts must agree on the message or on the error; a decoded message must encode, and
+decode again to the same message.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def is_sampled(data: bytes) -> bool:
 
 
 def decode_exactly(data: bytes, layer: str) -> Message:
-    """By the layouts, refusing what follows the message as `decode` does."""
+    """Decode by the layouts; like `decode`, refuse bytes after the message."""
     message, pos = decode_by_layout(data, layer)
     if pos < len(data) and layer != "scouting":
         raise WireError(message.NAME, "end", pos, f"{len(data) - pos} bytes are left over")
@@ -68,7 +68,7 @@ def decode_exactly(data: bytes, layer: str) -> Message:
 
 
 def outcome(read: Callable[[], Message]) -> Message | tuple[str, str, int, str]:
-    """The message, or the facts of the only error that may come."""
+    """The message, or the fields of the WireError."""
     try:
         return read()
     except WireError as error:
@@ -102,7 +102,7 @@ def link_state(data: bytes) -> None:
 
 
 def key_expression(data: bytes) -> None:
-    """Two texts, parted by a line feed, tried as everything that text can be."""
+    """Two texts, separated by a line feed, parsed as everything that has a text form."""
     text = data.decode(errors="replace")
     first, _, second = text.partition("\n")
     for parse in (KeyFormat, TimeRange.parse, Selector):

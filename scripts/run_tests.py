@@ -1,10 +1,10 @@
-"""pytest, and a second try for the few tests that fail while others keep the processors busy.
+"""Runs pytest, and repeats the few tests that fail while others use the processors.
 
     python scripts/run_tests.py [arguments of pytest]
 
 Tests with real nodes and with clocks may fail because four processes share two processors. A test
-that fails is run once more, alone. The output names each of these tests, so that none becomes a
-habit. A test that fails twice fails the run, and so do more than a few failures at once.
+that fails is run once more, alone. The output names each of these tests, so that unstable tests
+are noticed. A test that fails twice fails the run, and so do more than a few failures at once.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Final
 
 _FAILED: Final = Path(".pytest_cache/v/cache/lastfailed")
 _FAILURES: Final = 1
-"""What pytest exits with if tests failed; other codes are of other problems."""
+"""The exit code of pytest if tests failed; other codes are other problems."""
 _AGAIN_MAX: Final = 5
 _GROUP: Final = re.compile(r"@\w+$")
-"""What pytest-xdist adds to the name of a test in a group."""
+"""The suffix that pytest-xdist adds to the name of a test in a group."""
 
 
 def main(arguments: list[str]) -> int:
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
     failed = [_GROUP.sub("", name) for name in json.loads(_FAILED.read_text())]
     if len(failed) > _AGAIN_MAX:
         return code
-    print(f"== {len(failed)} failed beside others; once more, alone:", *failed, sep="\n   ")
+    print(f"== {len(failed)} failed in parallel; once more, alone:", *failed, sep="\n   ")
     sys.stdout.flush()
     return _pytest(["-q", *failed])
 

@@ -1,6 +1,6 @@
-"""Where chance begins: at the same place each time, so that a run says something of the code.
+"""Seeds of random tests: fixed by default, so that a failure is caused by a change of the code.
 
-`make test-full` begins anywhere, and ZENLAKE_SEED where it says.
+`make test-full` uses a random seed; the environment variable ZENLAKE_SEED sets one.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 
 
 def first_seed() -> int:
-    """For whoever takes many, one after the other; a test that fails must print it."""
-    told = os.environ.get("ZENLAKE_SEED")
-    if told:
-        return int(told)
+    """The first of consecutive seeds; a test that fails must print its seed."""
+    seed = os.environ.get("ZENLAKE_SEED")
+    if seed:
+        return int(seed)
     return Random().randrange(1 << 30) if IS_FULL else 1

@@ -19,7 +19,7 @@ _OTHERS_BETWEEN_REAL = 20
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with real nodes wait most of the time: they run beside others, which compute."""
+    """Mix tests with real nodes, which wait most of the time, with others, which compute."""
     real = [item for item in items if item.get_closest_marker("real") is not None]
     others = [item for item in items if item.get_closest_marker("real") is None]
     if not others:
@@ -34,10 +34,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Keep modules and collected tests out of the garbage collector's sight.
+    """Exclude modules and collected tests from garbage collection.
 
-    They are half a million objects that live as long as the process: without this each full
-    collection looks at all of them, which takes half a second.
+    They are half a million objects that exist as long as the process: otherwise each full
+    collection would traverse all of them, which takes half a second.
     """
     gc.disable()
     try:
@@ -50,9 +50,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """What outlives the tests of a file (caches, fixtures of the session) is left alone, too.
+    """Exclude objects that outlive the tests of a file (caches, fixtures of the session), too.
 
-    Tests that collect garbage themselves would look at all of it each time.
+    Tests that collect garbage themselves would traverse all of them each time.
     """
     if nextitem is not None and nextitem.path != item.path:
         gc.collect()

@@ -1,4 +1,4 @@
-"""What tests of faults and abuse share: how much of it there shall be, and figures."""
+"""Helpers for tests of faults and abuse: sizes, seeds and measurements."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ MIB = 1 << 20
 
 
 def scaled(by_default: int, in_full: int) -> int:
-    """A count: all of it with ZENLAKE_FULL=1."""
+    """A count: `in_full` with ZENLAKE_FULL=1, else `by_default`."""
     return in_full if FULL else by_default
 
 
 def seeded() -> random.Random:
-    """Chance whose seed is shown when a test fails; ZENLAKE_SEED replays it."""
+    """A random generator whose seed is printed if a test fails; ZENLAKE_SEED replays it."""
     seed = int(os.environ.get("ZENLAKE_SEED") or random.randrange(1 << 32))
     print(f"ZENLAKE_SEED={seed}")
     return random.Random(seed)
 
 
 def least(measure: Callable[[], float], enough_s: float, tries: int = 10) -> float:
-    """The shortest of several times, for bounds that a machine with other work cannot always keep.
+    """The shortest of several times, for limits that may be exceeded on a busy machine.
 
-    What is slow by itself is slow each time; the measuring ends with the first that is enough.
+    Slow code is slow each time; the measurement ends with the first time below `enough_s`.
     """
     took_s = measure()
     for _ in range(tries - 1):

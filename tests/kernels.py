@@ -1,6 +1,6 @@
 """Compiles the kernels of the lake and keeps them on disk: `python -m tests.kernels`.
 
-That takes half a minute. Processes that begin at the same time would all do it.
+That takes half a minute. Without it, parallel test processes would all compile them.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from zenlake.lake.fast_reader.scan.file_window import FileWindow
 
 CAPTURES = Path(__file__).parent / "data" / "captures"
 PATHS = [str(CAPTURES / name) for name in ("cooked_v1.pcap", "alias_remapped.pcapng")]
-"""One capture of each format: what takes long to compile is called."""
+"""One capture of each format: reading them calls all kernels that take long to compile."""
 KEEP_ALIVE = b"\x04"
 
 
 def main() -> None:
-    """The decoder takes two thirds of the time: a process of its own compiles it."""
+    """The decoder needs two thirds of the time, so a separate process compiles it."""
     decoder = get_context("spawn").Process(target=decode, args=(KEEP_ALIVE, [0, 1]))
     decoder.start()
     for path in PATHS:

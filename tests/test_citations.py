@@ -20,7 +20,7 @@ PAGE_OF_FOLDER = {"routing": "behaviour", "interop": "behaviour", "simulation": 
 """The page that a § without a name cites, by folder; in all other folders the wire reference."""
 
 NOT_CITING = ("tests/vectors/", "tests/test_citations.py", "tests/semantics/test_citations.py")
-"""Test vectors have ids of their own, such as T10; tests of citations cite what does not exist."""
+"""Not checked: test vectors have ids such as T10, and tests of citations have invalid ones."""
 
 PAGE_OR_SECTION = re.compile(
     r"\b([Ww]ire|[Bb]ehaviour|[Ll]imits)(?:\.md)?(?:[\s#]+(?:reference|ref\.))?[\s#]*(?=\[?§)"

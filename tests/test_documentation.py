@@ -1,4 +1,4 @@
-"""The examples of the documentation do what they show."""
+"""The examples of the documentation run, and print the documented output."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def test_it_is_never_compiled() -> None:
 
 
 def test_another_thread_runs_while_a_batch_is_decoded() -> None:
-    """Of 20,000 messages: without a way to give, the other thread would count nothing."""
+    """A batch of 20,000 messages: without checkpoints, the other thread would not run."""
     content = bytes(Frame(0, [ResponseFinal(n % 100) for n in range(20_000)]))
     counted: list[int] = []
     is_over = threading.Event()

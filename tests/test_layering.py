@@ -1,4 +1,4 @@
-"""Packages import each other only as the table in docs/architecture.md says.
+"""Packages import each other only as the table in docs/architecture.md allows.
 
 `python -m tests.test_layering` prints the actual imports in the form of that table.
 """
@@ -23,7 +23,7 @@ LAZY = {("capture", "trace")}
 
 
 def table() -> dict[str, set[str]]:
-    """What docs/architecture.md allows. `nothing` stands for no other package."""
+    """The imports that docs/architecture.md allows. `nothing` means no other package."""
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     return {
         package: set() if names.strip() == "nothing" else set(re.split(r",\s*", names.strip()))
@@ -103,7 +103,7 @@ def test_only_wire_imports_its_generated_modules() -> None:
 
 
 def test_a_module_beside_the_packages_imports_none() -> None:
-    """Except for the faces of the API and the program itself."""
+    """Exceptions are the modules that export the API, and the program itself."""
     faces = {"__init__", "__main__", "_compiled", "ext", "handlers"}
     wrong: defaultdict[str, set[str]] = defaultdict(set)
     for path in SOURCES.glob("*.py"):

@@ -20,7 +20,7 @@ def test_every_limit_has_one_row_and_one_key() -> None:
 
 
 @pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.name)
-def test_a_row_says_what_is_in_force(limit: Limit) -> None:
+def test_row_has_the_value_in_force(limit: Limit) -> None:
     assert limit.value == getattr(limits, limit.name)
     assert limit.value > 0
     assert limit.why

@@ -1,4 +1,4 @@
-"""A file is there whole or not at all."""
+"""An output file exists complete or not at all."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_an_exception_leaves_the_old_file(path: Path) -> None:
 
 @pytest.mark.parametrize("size", [5_000, 500_000])
 def test_a_full_disk_leaves_the_old_file(path: Path, size: int) -> None:
-    """Small ones are found out when they are flushed, large ones at once."""
+    """For small files the error is raised by the flush, for large ones by the write."""
     path.write_bytes(b"old")
     with pytest.raises(LocalError) as error, small_files():
         write(path, bytes(size))
@@ -71,13 +71,13 @@ def test_a_full_disk_leaves_the_old_file(path: Path, size: int) -> None:
     assert path.read_bytes() == b"old"
 
 
-def test_a_device_is_written_as_it_is() -> None:
+def test_device_is_written_directly() -> None:
     with pytest.raises(LocalError, match="/dev/full cannot be written: No space left"):
         write("/dev/full", b"a")
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
-def test_a_pipe_is_written_as_it_is(path: Path) -> None:
+def test_pipe_is_written_directly(path: Path) -> None:
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     write(path, b"ab")
@@ -85,7 +85,7 @@ def test_a_pipe_is_written_as_it_is(path: Path) -> None:
     os.close(reader)
 
 
-def test_a_link_and_permissions_stay(path: Path) -> None:
+def test_symbolic_link_and_permissions_are_kept(path: Path) -> None:
     target = path.with_name("target")
     target.write_bytes(b"old")
     target.chmod(0o640)
@@ -97,7 +97,7 @@ def test_a_link_and_permissions_stay(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".", "no/folder", "n" * 300])
-def test_what_cannot_be_opened_is_told_in_one_line(tmp_path: Path, name: str) -> None:
+def test_path_that_cannot_be_opened_is_an_error_of_one_line(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     with pytest.raises(LocalError, match="cannot be written: "):
         OutputFile(path)
@@ -110,7 +110,7 @@ def test_the_longest_name_can_be_written(tmp_path: Path) -> None:
     assert path.read_bytes() == b"a"
 
 
-def test_unfinished_files_are_removed_where_a_process_ends_at_once(tmp_path: Path) -> None:
+def test_unfinished_files_are_removed_if_the_process_is_terminated(tmp_path: Path) -> None:
     files = [OutputFile(tmp_path / name) for name in "ab"]
     assert len(os.listdir(tmp_path)) == 2
     exit_cleanups.run_all()

@@ -1,4 +1,4 @@
-"""What is installed: its version, its speed to import, its names."""
+"""The installed package: its version, the time to import it, its names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(*command: str) -> str:
 
 
 @pytest.mark.skipif("ZENLAKE_EXPECT" not in os.environ, reason="set by make")
-def test_runs_the_way_make_asked_for() -> None:
+def test_package_is_compiled_or_plain_as_make_requested() -> None:
     assert is_compiled() == (os.environ["ZENLAKE_EXPECT"] == "compiled")
 
 
@@ -41,7 +41,7 @@ def test_types_are_shipped() -> None:
 
 
 def test_data_is_shipped() -> None:
-    """In what is installed (the compiled tests run it), and by the patterns that pack it."""
+    """Data files are in the installed package and match the patterns of the build."""
     for name in ("cli/demo_data/robot.pcapng", "report/assets/page.html"):
         assert (resources.files("zenlake") / name).is_file()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -60,7 +60,7 @@ def test_every_exported_name_exists() -> None:
         _ = zenlake.no_such_name  # type: ignore[attr-defined]  # wrong on purpose
 
 
-def test_import_is_fast_and_loads_no_part() -> None:
+def test_import_is_fast_and_loads_no_submodule() -> None:
     probe = (
         "import sys, time; start = time.perf_counter(); import zenlake;"
         "print(time.perf_counter() - start, *(m for m in sys.modules if m[:8] == 'zenlake.'))"
@@ -75,7 +75,7 @@ def test_import_is_fast_and_loads_no_part() -> None:
 
 
 def left_out_on_plain_python(name: str) -> list[str]:
-    """What `make test` leaves out of its first half."""
+    """The paths that `make test` does not run on plain Python."""
     makefile = (ROOT / "Makefile").read_text("utf-8")
     return " ".join(re.findall(rf"^{name} [:+]= (.*)$", makefile, re.MULTILINE)).split()
 
@@ -88,7 +88,7 @@ def test_packages_that_are_tested_once_are_never_compiled() -> None:
         assert f"src/zenlake/{name}/" not in setup
 
 
-def test_what_is_tested_once_exists() -> None:
+def test_paths_that_are_tested_once_exist() -> None:
     names = left_out_on_plain_python("ONLY_PLAIN") + left_out_on_plain_python("LONG")
     assert len(names) > 15
     assert [name for name in names if not (ROOT / "tests" / name).exists()] == []
@@ -96,7 +96,7 @@ def test_what_is_tested_once_exists() -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="a script of the shell")
 def test_bootstrap_announces_what_it_installs(tmp_path: Path) -> None:
-    """Before apt-get is called: here it fails, so that nothing comes after it."""
+    """The announcement comes before apt-get is called, which fails in this test."""
     for name, code in (("id", "echo 0"), ("apt-get", "exit 1"), ("java", "exit 1")):
         (tmp_path / name).write_text(f"#!/bin/sh\n{code}\n")
         (tmp_path / name).chmod(0o755)
@@ -110,8 +110,8 @@ def test_bootstrap_announces_what_it_installs(tmp_path: Path) -> None:
     assert done.stderr == "zenlake: apt-get install default-jre-headless failed\n"
 
 
-def test_untracked_objects_may_be_freed_within_many_others() -> None:
-    """A chain of samples, say: Python must not put an untracked object aside for later."""
+def test_untracked_objects_may_be_freed_deep_inside_others() -> None:
+    """Such as a chain of samples: Python must not defer the deletion of an untracked object."""
     code = """
 import gc
 from zenlake import ZBytes

@@ -1,4 +1,4 @@
-"""What is in the files: imports that are declared, and no trace of a machine."""
+"""Source files: imports are declared dependencies, and nothing names a machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def imported(path: Path) -> set[str]:
-    """The packages a module needs when it runs; type checkers have more, and some it can miss."""
+    """The packages a module needs at run time, without imports for types and optional ones."""
     names: set[str] = set()
     pending: list[ast.AST] = [ast.parse(path.read_text("utf-8"))]
     while pending:
@@ -63,7 +63,7 @@ def packages_of_extra(name: str) -> set[str]:
     return found
 
 
-def test_the_test_extra_alone_brings_what_tests_import() -> None:
+def test_test_extra_has_all_packages_that_tests_import() -> None:
     modules = {"backports.zstd": "backports", "eclipse-zenoh": "zenoh", "flask-cors": "flask_cors"}
     brought = {modules.get(name, name) for name in packages_of_extra("test")}
     own = {"zenlake", "pyspark_zenoh", "tests", "attacks", "benchmarks", "chaos", "fuzz"}
@@ -128,7 +128,7 @@ NOT_COPIES = {
 
 
 def copied_from(call: ast.Call, fields: tuple[str, ...]) -> set[str]:
-    """Objects of which a constructor call takes over two fields or more."""
+    """Objects of which a constructor call copies two fields or more."""
     values = dict(zip(fields, call.args, strict=False))
     values |= {one.arg: one.value for one in call.keywords if one.arg is not None}
     owners = Counter(

@@ -1,4 +1,4 @@
-"""Warnings that may come very often."""
+"""Limits of frequent warnings."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ PATIENCE_S = 20.0
 def until(is_done: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
     deadline = time.monotonic() + patience_s
     while not is_done():
-        assert time.monotonic() < deadline, "it did not happen in time"
+        assert time.monotonic() < deadline, "the condition did not become true in time"
         time.sleep(0.001)
 
 

@@ -1,4 +1,4 @@
-"""The admin space on a dispatcher without links: who asks what, and what is answered."""
+"""The admin space on a dispatcher without links: scripted queries and their replies."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class FakeFacts:
         self.names: list[str] = []
         self.members: list[SessionFacts] = []
         self.drops: dict[Face, dict[str, int]] = {}
-        """Of groups and their members."""
+        """Drops of groups and their members."""
 
     def locators(self) -> list[str]:
         return ["tcp/10.0.0.1:7447"]
@@ -123,11 +123,11 @@ class AdminPlay(Play):
         return self._request_id
 
     def goes_on(self, steps: int) -> None:
-        """One turn for each long answer."""
+        """Run one slice of each long answer."""
         self.long[:] = [query for query in self.long if not self.space.resume(query, steps)]
 
     def answers(self, name: str, request_id: int) -> dict[str, Answer]:
-        """Everything a face was sent: replies of one query by key, and its final at the end."""
+        """The replies to one query by key; checks that the final is last."""
         *responses, last = self.received(name)
         assert isinstance(last, ResponseFinal)
         assert last.request_id == request_id
@@ -140,7 +140,7 @@ class AdminPlay(Play):
         return answers
 
     def get(self, name: str, selector: str, target: QueryTarget | None = None) -> dict[str, Answer]:
-        """Ask, and read the whole answer."""
+        """Send a query, and return all its replies."""
         request_id = self.asks(name, selector, target)
         for other in list(self.faces):
             if other != name:

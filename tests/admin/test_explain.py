@@ -38,7 +38,7 @@ def failure(play: AdminPlay, parameters: str) -> str:
     return error.body.payload.decode()
 
 
-def test_a_publication_of_the_requester(play: AdminPlay) -> None:
+def test_publication_is_explained_from_the_requester_by_default(play: AdminPlay) -> None:
     shown = explain(play, "c2", "key=demo/a")
     client = {"whatami": "client", "region": "south:0:client"}
     assert shown == {
@@ -85,7 +85,7 @@ def test_losses_in_a_group_are_shown() -> None:
     assert "queued_bytes" not in destination
 
 
-def test_losses_on_the_way_here_are_shown(play: AdminPlay) -> None:
+def test_losses_between_source_and_node_are_shown(play: AdminPlay) -> None:
     play.facts.names = ["c2"]
     play.dispatcher.tables.counters.refused_declarations = 3
     play.dispatcher.tables.counters.refused_requests = 4
@@ -96,14 +96,14 @@ def test_losses_on_the_way_here_are_shown(play: AdminPlay) -> None:
     assert refusals == {"refused_declarations": 3, "refused_requests": 4}
 
 
-def test_a_publication_of_another_neighbour(play: AdminPlay) -> None:
+def test_publication_is_explained_from_another_neighbour(play: AdminPlay) -> None:
     shown = explain(play, "c2", f"key=demo/a;from={C1}")
     assert shown["source"]["zid"] == C1
     assert shown["sent_to"] == []
     assert shown["counts"] == {"is_source": 1}
 
 
-def test_a_publication_of_the_node_itself(play: AdminPlay) -> None:
+def test_publication_is_explained_from_the_node_itself(play: AdminPlay) -> None:
     shown = explain(play, "c2", f"key=demo/a;from={play.dispatcher.zid}")
     assert shown["source"] == {
         "zid": str(play.dispatcher.zid),
@@ -113,7 +113,7 @@ def test_a_publication_of_the_node_itself(play: AdminPlay) -> None:
     assert [face["zid"] for face in shown["sent_to"]] == [C1]
 
 
-def test_a_query(play: AdminPlay) -> None:
+def test_query_is_explained_with_its_target(play: AdminPlay) -> None:
     shown = explain(play, "c2", "key=ask;query=true;target=all_complete")
     assert shown["kind"] == "query"
     assert shown["target"] == "all_complete"
@@ -138,7 +138,9 @@ def test_a_key_that_parameters_cannot_hold_is_percent_encoded(play: AdminPlay) -
         ("key=a;target=some", "target is one of best_matching, all, all_complete"),
     ],
 )
-def test_a_wrong_question_gets_an_error(play: AdminPlay, parameters: str, words: str) -> None:
+def test_invalid_parameters_are_answered_with_an_error(
+    play: AdminPlay, parameters: str, words: str
+) -> None:
     assert words in failure(play, parameters)
 
 

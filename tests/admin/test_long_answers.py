@@ -1,4 +1,4 @@
-"""Answers that are long: many short turns, bounded in number, and an end in any case."""
+"""Long answers are made in many short slices, are limited in number, and always end."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_an_answer_ends_with_the_timeout_of_its_query() -> None:
     assert play.dispatcher.counters.late_responses == 0
 
 
-def test_what_ends_during_an_answer_is_left_out() -> None:
+def test_declaration_that_ends_during_an_answer_is_left_out() -> None:
     play = crowded("c1")
     request_id = play.asks("c1", f"{play.root}/subscriber/**")
     play.disconnects("c0")
@@ -170,5 +170,5 @@ def test_a_node_makes_a_bounded_number_of_long_answers() -> None:
     assert len(play.long) == ADMIN_ANSWERS_MAX
     assert "long answers of the admin space are being made" in play.reports[-1]
     play.clear_received()
-    request_id = play.asks("c0", play.root)  # short ones are answered still
+    request_id = play.asks("c0", play.root)  # short answers are still made
     assert list(play.answers("c0", request_id)) == [play.root]

@@ -1,4 +1,4 @@
-"""The admin space: what is answered on which key, to whom, and what is refused."""
+"""The admin space: the replies on each key, and the queries and writes that are refused."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_selector_is_answered_on_the_keys_it_intersects(
 @pytest.mark.parametrize("selector", ["**", "@/*/router", "@/x/peer", "@/*/*/@/**", "@/*/@x/**"])
 def test_other_selectors_do_not_reach_the_admin_space(play: AdminPlay, selector: str) -> None:
     request_id = play.asks("c1", selector)
-    if selector == "**":  # the other queryable is asked
+    if selector == "**":  # the other queryable gets the query
         play.received("c2")
         return
     assert play.answers("c1", request_id) == {}
@@ -98,7 +98,7 @@ def test_a_subscriber_of_everything_is_found_without_a_chunk(play: AdminPlay) ->
     assert play.keys("c1", f"{play.root}/querier") == []
 
 
-def test_sources_are_listed_by_role_and_own_zid_for_what_is_below(play: AdminPlay) -> None:
+def test_sources_are_listed_by_role_and_nodes_below_as_own_zid(play: AdminPlay) -> None:
     own = str(play.dispatcher.zid)
     answers = play.get("c1", f"{play.root}/**")
 
@@ -136,7 +136,7 @@ def test_a_client_lists_its_gateway_by_role() -> None:
     assert f"{play.root}/linkstate/north" not in found
 
 
-def test_what_ended_is_not_listed(play: AdminPlay) -> None:
+def test_ended_declaration_is_not_listed(play: AdminPlay) -> None:
     play.disconnects("c2")
     play.clear_received()
     answers = play.get("c1", f"{play.root}/**")
@@ -178,7 +178,7 @@ def test_root_describes_the_node_and_its_sessions(play: AdminPlay) -> None:
     assert response.responder == ResponderId(play.dispatcher.zid, 1)
 
 
-def test_metadata_is_shown_as_it_is() -> None:
+def test_metadata_is_returned_unchanged() -> None:
     play = AdminPlay(metadata={"name": "Zürich", "n": [1, None]})
     play.connects("c1", "client")
     answers = play.get("c1", play.root)
@@ -235,7 +235,7 @@ def test_a_parameter_without_effect_is_reported_once(play: AdminPlay) -> None:
     assert "`disconnected=true` has no effect" in report
 
 
-def test_counters_of_the_node_and_of_each_neighbour(play: AdminPlay) -> None:
+def test_node_and_each_neighbour_have_counters(play: AdminPlay) -> None:
     play.facts.names = ["c1", "c2"]
     answers = play.get("c1", f"{play.root}/zenlake/**")
     assert sorted(answers) == sorted(

@@ -1,6 +1,6 @@
-"""Keys that collided in the hash of earlier releases, whatever number it began with.
+"""Keys that collided in the hash of earlier releases, for every initial value.
 
-It multiplied by an odd factor and kept 63 bits: a word that differs in bit 62 only gives a hash
+It multiplied by an odd factor and kept 63 bits: a word that differs in bit 62 only has a hash
 that differs in bit 62 only. The next word was combined with the hash and its upper half, so that
 differences in its bits 62 and 30 cancel that out.
 """
@@ -36,7 +36,7 @@ def former_hash(key: bytes, start: int) -> int:
 def stretches(
     keys: list[bytes],
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32]]:
-    """The keys one after another, none at 0; where each begins, and its length."""
+    """The keys one after another, none at offset 0; the offsets, and the lengths."""
     lengths = np.array([len(key) for key in keys], np.uint32)
     offsets = 1 + np.cumsum(lengths) - lengths
     return np.frombuffer(b"\0" + b"".join(keys), np.uint8), offsets.astype(np.uint32), lengths

@@ -25,7 +25,7 @@ class ColumnRows:
         self.offsets = self._lists["offset"]
         self.lengths = self._lists["length"]
         self.unknown = self._lists["unknown_extensions"]
-        # A field that no row has needs no look at any.
+        # Skip fields that no row has.
         self._fields = [one for one in fields().values() if decoded.has_any(one.name)]
 
     def fields_of(self, n: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Columns against the scalar decoder, row by row: the gate that kernels must pass."""
+"""The comparison of columns with the scalar decoder, row by row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zenlake.wire.values.endpoint import read_locator
 Input = tuple[bytes, int]
 """A unit's content and its form."""
 
-# What the scalar decoder says, in the order of CAUSES.
+# Patterns of the scalar decoder's messages, in the order of CAUSES.
 SAID = (
     "",
     "the bytes end inside this field",
@@ -57,7 +57,7 @@ def decoded(inputs: Sequence[Input]) -> Columns:
 
 
 def compare(inputs: Sequence[Input]) -> int:
-    """Fails where columns and scalar decoder differ in anything; gives the number of rows."""
+    """Fail if columns and scalar decoder differ in any value; returns the number of rows."""
     columns = decoded(inputs)
     rows = ColumnRows(columns)
     bounds = columns.bounds.tolist()
@@ -91,7 +91,7 @@ def compare_row(rows: ColumnRows, n: int, expected: Row, where: str) -> None:
 def compare_places(
     rows: ColumnRows, first: int, expected: list[Row], content: bytes, start: int, where: str
 ) -> None:
-    """Messages lie one after another, those of a FRAME inside it, and read the same there."""
+    """Messages are adjacent, those of a FRAME inside it, and decode the same from their bytes."""
     pos, frame_end = start, start
     for n, row in enumerate(expected, first):
         assert rows.offsets[n] == pos, where
@@ -134,7 +134,7 @@ def _locators(raw: bytes) -> tuple[str, ...]:
     return tuple(found)
 
 
-# Fields that stay stretches of bytes, which the scalar decoder reads.
+# Fields whose column is a byte range, which the scalar decoder reads.
 _KEPT_WHOLE: dict[str, Any] = {
     "stamps": lambda raw: decode_timestamp_stack(raw, 0, len(raw))[0],
     "lanes": lambda raw: decode_join_qos(raw, 0, len(raw))[0],

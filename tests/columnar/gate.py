@@ -1,4 +1,4 @@
-"""The whole gate: a million mutated units and every capture, compared row by row.
+"""The full comparison: a million mutated units and every capture, row by row.
 
 python -m tests.columnar.gate [--inputs 1000000] [--seed 0]
 """
@@ -21,7 +21,7 @@ from zenlake.columnar.jit import IS_COMPILED
 
 _AT_ONCE = 2_000
 _SEED_BYTES_MAX = 2_000
-"""Longer units are compared as they are: mutating them finds nothing that short ones do not."""
+"""Longer units are not mutated: mutations of short ones find the same defects."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Units to compare decoders on: real ones, drawn ones, and what mutation makes of both."""
+"""Units to compare decoders on: real ones, drawn ones, and mutations of both."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def vector_inputs() -> list[Input]:
 
 
 def drawn_inputs(count: int) -> list[Input]:
-    """About so many messages of all kinds, drawn by Hypothesis; the same every time."""
+    """About `count` messages of all kinds, drawn by Hypothesis; the same in every run."""
     names = [one.class_name for one in LAYOUTS.values() if one.layer in _FORMS]
     return [one for name in names for one in _drawn(name, max(count // len(names), 1))]
 
@@ -81,7 +81,7 @@ def _drawn(name: str, count: int) -> list[Input]:
 
 
 def mutated(seeds: list[Input], count: int, seed: int) -> Iterator[Input]:
-    """Variations of the seeds; the same for the same numbers."""
+    """Mutations of the seeds; the same for the same arguments."""
     source = random.Random(seed)
     for _ in range(count):
         content, form = source.choice(seeds)
@@ -145,7 +145,7 @@ def _follow(content: bytes, source: random.Random, seeds: list[Input]) -> bytes:
 
 
 def _repeat(content: bytes, source: random.Random, seeds: list[Input]) -> bytes:
-    """Part of it twice, as extensions may come."""
+    """Repeat a part, as with repeated extensions."""
     begin, end = sorted(source.randrange(len(content) + 1) for _ in range(2))
     return content[:end] + content[begin:end] + content[end:]
 

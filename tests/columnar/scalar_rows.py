@@ -1,4 +1,4 @@
-"""What the scalar decoder makes of a unit, as the rows that columns should have.
+"""The result of the scalar decoder for a unit, as the rows that columns should have.
 
 Values are taken from the attributes of messages; only the names of fields come from `columnar`.
 """
@@ -35,7 +35,7 @@ from zenlake.wire.values.whatami import WhatAmIMatcher
 
 @dataclass
 class Row:
-    """One message: its kind, its fields that are there, how many extensions are unknown."""
+    """One message: its kind, its present fields, and the number of unknown extensions."""
 
     kind: str
     message: Message
@@ -102,7 +102,7 @@ def _add_fields(row: Row, message: Message) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """As columns have it: numbers, bytes, and tuples of these."""
+    """The value in the form of columns: numbers, bytes, and tuples of these."""
     match value:
         case bool():
             return int(value)

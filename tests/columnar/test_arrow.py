@@ -1,4 +1,4 @@
-"""Columns as Arrow: the same values, nothing copied that need not be."""
+"""Columns as Arrow: the same values, without needless copies."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def as_arrow(name: str, shape: str, value: Any) -> dict[str, Any]:
     return {name: value}
 
 
-def test_every_value(columns: Columns) -> None:
+def test_every_value_is_converted(columns: Columns) -> None:
     batch = to_arrow(columns)
     batch.validate(full=True)
     rows = ColumnRows(columns)
@@ -58,21 +58,21 @@ def test_schema_does_not_depend_on_the_rows(columns: Columns) -> None:
     assert to_arrow(decoded([])).schema == to_arrow(columns).schema
 
 
-def test_chosen_fields(columns: Columns) -> None:
+def test_only_chosen_fields_are_converted(columns: Columns) -> None:
     batch = to_arrow(columns, ["payload", "key"])
     assert batch.schema.names == [
         *("kind", "unit", "offset", "length", "unknown_extensions", "payload", "key"),
     ]
 
 
-def test_payloads_stay_where_they_are(columns: Columns) -> None:
+def test_payloads_are_not_copied(columns: Columns) -> None:
     batch = to_arrow(columns, ["payload"])
     data = batch["payload"].buffers()[2]
     assert data.address == columns.data.ctypes.data
 
 
 @pytest.mark.parametrize("type", [pa.binary(), pa.large_binary()])
-def test_units_of_a_binary_column(type: pa.DataType) -> None:
+def test_binary_column_is_split_into_units(type: pa.DataType) -> None:
     units = [b"\x04", b"", b"\x04\x04", b"\xff"]
     column = pa.array([b"before", *units], type)[1:]
     columns = decode(*units_of(column))
@@ -83,7 +83,7 @@ def test_units_of_a_binary_column(type: pa.DataType) -> None:
         units_of(pa.array([b"", None], type))
 
 
-def test_outlives_the_columns() -> None:
+def test_arrow_batch_outlives_the_columns() -> None:
     path = CAPTURES / "queries.pcapng.gz"
     batch = to_arrow(decoded(capture_inputs(path)))
     batch.validate(full=True)

@@ -1,4 +1,4 @@
-"""Numbers and counts at the very limit and one beyond: where off by one would show."""
+"""Numbers and counts at the limit and one above it, to detect off-by-one errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sized(content: bytes) -> bytes:
 
 
 def chain(count: int) -> bytes:
-    """So many extensions that nobody defines."""
+    """A chain of `count` unknown extensions."""
     return b"\x8e" * (count - 1) + b"\x0e"
 
 
@@ -45,7 +45,7 @@ def test_number_in_place_of_every_byte(number: int) -> None:
         compare([(content[:at] + raw + content[at + 1 :], form) for at in places])
 
 
-def test_what_must_be_refused() -> None:
+def test_numbers_above_the_limit_are_refused() -> None:
     forms = (BATCH, LOW_LATENCY, SCOUTING, NETWORK)
     compare([(bytes.fromhex(one.hex), form) for one in NEGATIVE for form in forms])
 
@@ -94,7 +94,7 @@ def test_extensions_in_an_extension() -> None:
 
 @pytest.mark.parametrize("known", ["21", "42", "43", "47", "33"])
 def test_extensions_that_come_again(known: str) -> None:
-    """The last one counts, whatever the first one left."""
+    """The last one counts, even if the first one set other columns."""
     kind = int(known, 16)
     bodies = {0x21: (b"\x05", b"\x08"), 0x33: (b"\x01", b"\x00"), 0x47: (b"\x03\x01\x00",) * 2}
     bodies[0x42] = (sized(b"\x05\x02\x01\x02"), sized(b"\x80\x01\x01\x07"))

@@ -1,4 +1,4 @@
-"""What `decode` takes and gives."""
+"""The arguments and results of `decode`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pushes(*keys: WireExpr) -> bytes:
     return bytes(Frame(1, [Push(key, Put(b"payload of " + key.suffix.encode())) for key in keys]))
 
 
-def test_rows_in_order_with_what_their_frame_says() -> None:
+def test_rows_are_in_order_and_have_the_values_of_their_frame() -> None:
     frame = Frame(7, [Push(WireExpr(0, "a"), Put(b"x"))])
     content = encode_messages([KeepAlive(), frame, Close(2)])
     columns = decode(content, [0, len(content)])
@@ -62,7 +62,7 @@ def test_units_of_several_forms() -> None:
     assert columns.failures[1] < 0
 
 
-def test_nothing() -> None:
+def test_no_units_are_decoded_to_no_rows() -> None:
     assert len(decode(b"", [])) == 0
     assert len(decode(b"", [0])) == 0
     assert len(decode(b"", [0, 0, 0])) == 0
@@ -106,8 +106,8 @@ def test_kinds_have_different_codes() -> None:
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="plain Python checks every access by itself")
-@pytest.mark.skipif(sys.platform != "linux", reason="mprotect as Linux has it")
-def test_nothing_is_read_behind_the_buffer() -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="uses mprotect of Linux")
+def test_no_byte_after_the_buffer_is_read() -> None:
     """The page after the buffer cannot be read: one byte too far ends the process."""
     code = "from tests.columnar.test_decode import decode_before_a_wall; decode_before_a_wall()"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["", *sys.path])}

@@ -1,4 +1,4 @@
-"""Columns equal the scalar decoder, row by row; `gate.py` does the same a million times."""
+"""Columns equal the scalar decoder, row by row; `gate.py` compares a million units."""
 
 from __future__ import annotations
 
@@ -80,6 +80,6 @@ def test_more_rows_than_expected(monkeypatch: pytest.MonkeyPatch) -> None:
     """One-byte messages make the table grow, in the middle of units too."""
     units = [(b"\x04" * 5_000, BATCH), (b"\x25\x01" * 3_000, BATCH), (b"\x04" * 9 + b"\xff", BATCH)]
     assert compare(units) == 8_009
-    # Room for a thousand: it grows often, and after a unit that tells how many rows may come.
+    # The table is small: it grows often, also after a unit from which the rows are estimated.
     monkeypatch.setattr(decoding, "_FIRST_ROWS", 1)
     assert compare(units[::-1]) == 8_009

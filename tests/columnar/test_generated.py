@@ -1,4 +1,4 @@
-"""The kernels are what the generator writes, and the plain ones do what the compiled ones do."""
+"""The kernels are up to date, and plain ones have the same results as compiled ones."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from zenlake.generated_files import is_fresh
 ROOT = Path(__file__).parents[2]
 
 
-def test_is_what_the_generator_writes() -> None:
+def test_generated_kernels_are_up_to_date() -> None:
     assert is_fresh(TARGET, module_source()), "run `make generate`"
 
 
 def test_every_name_is_bound_once() -> None:
-    """Two constants of one name would be a write to a wrong place."""
+    """Two constants of one name would cause a write to a wrong column."""
     tree = ast.parse(module_source())
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     for node in tree.body:
@@ -47,7 +47,7 @@ def test_columns_do_not_overlap() -> None:
 
 @pytest.mark.parametrize("how", ["switched off", "not installed"])
 def test_without_numba(how: str, tmp_path: Path) -> None:
-    """Every access is checked by Python then: what passes here reads and writes within bounds."""
+    """Python then checks every access, so this also tests that kernels stay within bounds."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
     if how == "switched off":
         environment["NUMBA_DISABLE_JIT"] = "1"

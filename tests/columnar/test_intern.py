@@ -1,4 +1,4 @@
-"""Interning numbers keys as a dictionary would, and takes as long for chosen keys as for others."""
+"""Interning numbers keys like a dictionary, and chosen keys take no longer than others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEYS = 4_096
 
 
 def probes(keys: list[bytes]) -> int:
-    """Slots looked at before the right one, for all keys together, in a table half full."""
+    """Slots tried before the right one, for all keys together, in a half-full table."""
     data, offsets, lengths = stretches(keys)
     buf, hash_key = handle_of(data), random_key()
     room = 1 << (2 * len(keys)).bit_length()
@@ -65,7 +65,7 @@ def test_absent_rows_have_no_number() -> None:
 
 @pytest.mark.parametrize("start", [0, 1, 0x1234_5678_9ABC_DEF0, (1 << 62) - 1])
 def test_chosen_keys_are_those_that_collided(start: int) -> None:
-    """Whatever number the former hash began with: otherwise the test below would show nothing."""
+    """For any initial value of the former hash: otherwise the next test would prove nothing."""
     keys = colliding_keys(6)
     assert len(set(keys)) == 64
     assert len({former_hash(key, start) for key in keys}) == 1

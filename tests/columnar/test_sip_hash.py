@@ -1,4 +1,4 @@
-"""The hash is SipHash-1-3, compiled or not, and its key is of the process."""
+"""The hash is SipHash-1-3, compiled or not, and each process has its own key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS = (0, 1, -1, 0x0102_0304_0506_0708, -(1 << 63), (1 << 63) - 1)
 
 
 def _message(words: tuple[int, ...]) -> bytes:
-    """The bytes whose SipHash these words are: the last has their number in its highest byte."""
+    """The message that SipHash divides into these words; its length is in the highest byte."""
     return b"".join((word & (1 << 64) - 1).to_bytes(8, "little") for word in words)
 
 
@@ -33,7 +33,7 @@ def test_known_value_with_a_key() -> None:
     assert hash_of_words(key, (0,)) == 0xABAC_0158_050F_C4DC >> 1
 
 
-def test_plain_python_hashes_alike() -> None:
+def test_hash_in_plain_python_is_the_same() -> None:
     code = (
         "from zenlake.columnar.jit import IS_COMPILED; assert not IS_COMPILED;"
         "from tests.columnar.hashed_words import hash_of_words;"

@@ -1,4 +1,4 @@
-"""The value users hold: construction, comparison, join and concat (behaviour reference, 1.4)."""
+"""KeyExpr: construction, comparison, join and concat (behaviour reference, 1.4)."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_join(left: str, right: str, joined: str) -> None:
 
 
 @pytest.mark.parametrize("right", ["", "/c", "c/", "#"])
-def test_join_refuses_what_is_no_key_expression(right: str) -> None:
+def test_join_refuses_invalid_key_expressions(right: str) -> None:
     with pytest.raises(KeyExprError):
         KeyExpr("a").join(right)
 

@@ -124,7 +124,7 @@ def test_a_formatter_can_be_reused_and_cleared() -> None:
         formatter.clear().build()
 
 
-def test_a_build_of_nothing_is_refused() -> None:
+def test_build_without_values_is_refused() -> None:
     with pytest.raises(KeyExprError):
         KeyFormat("${a:**}").formatter().set("a", "").build()
 
@@ -181,7 +181,7 @@ def test_a_key_outside_the_format_is_refused(text: str, key: str) -> None:
         KeyFormat(text).parse(key)
 
 
-def test_what_was_built_is_parsed_back() -> None:
+def test_built_key_is_parsed_to_its_values() -> None:
     specs = itertools.product(["${a:*}", "a/${a:*}"], ["b/${b:**}", "${b:**}"], ["", "/c"])
     for first, second, suffix in specs:
         key_format = KeyFormat(f"{first}/{second}{suffix}")
@@ -190,7 +190,7 @@ def test_what_was_built_is_parsed_back() -> None:
             assert key_format.parse(built) == {"a": "hi", "b": value}
 
 
-def test_an_ambiguous_format_stays_cheap() -> None:
+def test_ambiguous_format_is_parsed_fast() -> None:
     places = "/".join(f"${{p{number}:**}}/a" for number in range(60))
     start = time.thread_time()
     with pytest.raises(KeyExprError):

@@ -122,8 +122,8 @@ def test_the_case_table_is_complete() -> None:
     assert len(CASES) == 79
 
 
-def test_inclusion_is_cautious_about_a_double_wildcard_inside() -> None:
-    # Every key of `**/x` has a first chunk, but the reference does not see it either.
+def test_inclusion_may_be_false_for_an_included_double_wildcard() -> None:
+    # Every key of `**/x` has a first chunk, but the reference returns False too.
     assert not includes("*/**", "**/x")
     assert intersects("*/**", "**/x")
 
@@ -240,7 +240,7 @@ def test_only_equal_expressions_have_the_same_keys() -> None:
 
 
 def test_no_wildcard_matches_a_verbatim_chunk() -> None:
-    """Put an `@` chunk anywhere in a key: what matched with wildcards there does no more."""
+    """With an `@` chunk anywhere in a key, wildcards at that place do not match any more."""
     rng = random.Random(6)
     checked = 0
     while checked < 500:
@@ -299,7 +299,7 @@ HOSTILE = [
 
 
 def seconds(pair: tuple[str, str], rounds: int = 9) -> float:
-    """The best round for both questions in both directions, in time of this thread."""
+    """The shortest time of this thread for both functions in both directions."""
     a, b = pair
     times = []
     for _ in range(rounds):
@@ -318,7 +318,7 @@ def test_hostile_pairs_stay_cheap(hostile: Callable[[int], tuple[str, str]]) -> 
     for text in small + large:
         assert len(text) <= KEY_EXPR_BYTES_MAX
     assert seconds(small) < 0.005
-    # Deliberately beyond the limit of chunks, so that even a lifted limit is no danger.
+    # More chunks than the limit, so that the cost is safe even without the limit.
     assert seconds(large, rounds=1) < scaled(1, 5)
 
 
@@ -328,7 +328,7 @@ def test_cost_grows_at_most_with_the_product_of_the_lengths(
 ) -> None:
     # Four times the lengths, sixteen times the product; three times that for an unsteady
     # machine is still less than the 64 of the third power.
-    # Floor: below a tenth of a millisecond the clock says little.
+    # Floor: below a tenth of a millisecond the clock is not exact enough.
     assert seconds(hostile(1_200)) < 48 * max(seconds(hostile(300)), 0.0001)
 
 

@@ -37,7 +37,7 @@ def test_patterns_are_found_exactly(index: PatternIndex[str]) -> None:
         (["b", "xyz", "b"], {"$*b", "$*x$*", "xyz$*"}),
     ],
 )
-def test_candidates_have_ends_that_fit(
+def test_candidates_have_matching_ends(
     index: PatternIndex[str], chunks: list[str], candidates: set[str]
 ) -> None:
     found = index.candidates(chunks)

@@ -40,7 +40,7 @@ def test_canonizing_is_idempotent_and_valid(text: str) -> None:
 
 
 @given(st.text("ab/*$#?@é"))
-def test_a_refused_text_is_fine_up_to_the_position(text: str) -> None:
+def test_refused_text_is_valid_up_to_the_position(text: str) -> None:
     position = refusal(text)
     if position is not None:
         assert 0 <= position <= len(text)
@@ -98,7 +98,7 @@ def test_remainders_intersect_exactly_what_follows_the_prefix(
     found = remainders(expr, prefix)
     assert len(found) <= 2 * len(prefix.split("/")) + 1
     is_found = any(intersects(remainder, rest) for remainder in found)
-    if rest == "**":  # the only one that may stand for no chunk
+    if rest == "**":  # the only one that may match no chunk
         is_found = is_found or intersects(expr, prefix)
     assert intersects(expr, f"{prefix}/{rest}") is is_found
 

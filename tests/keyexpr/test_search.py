@@ -1,4 +1,4 @@
-"""Searches in turns, with changes of the tree between the turns."""
+"""Searches in slices, with changes of the tree between the slices."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def assert_compact(tree: KeyTree[str]) -> None:
 
 
 @given(st.lists(stored_texts, max_size=30), questions, st.integers(1, 5))
-def test_a_search_in_turns_finds_what_one_run_finds(
+def test_search_in_slices_finds_the_same_as_one_run(
     texts: list[str], question: str, steps_max: int
 ) -> None:
     tree: KeyTree[str] = KeyTree()
@@ -65,7 +65,7 @@ def test_a_search_of_an_empty_tree_ends_at_once() -> None:
     assert search.found == []
 
 
-def test_many_children_of_one_node_are_visited_in_turns() -> None:
+def test_many_children_of_one_node_are_visited_in_slices() -> None:
     tree: KeyTree[int] = KeyTree()
     for number in range(10_000):
         tree.insert(f"a/{number}", number)
@@ -78,7 +78,7 @@ def test_many_children_of_one_node_are_visited_in_turns() -> None:
     assert len(search.found) == 10_000
 
 
-def test_splitting_and_merging_between_turns_loses_nothing() -> None:
+def test_splitting_and_merging_between_slices_loses_nothing() -> None:
     for turns in range(8):
         tree: KeyTree[str] = KeyTree()
         for text in ("a/b/c/d", "a/b/c/e", "a/b/f/g/h", "a/x"):
@@ -94,13 +94,13 @@ def test_splitting_and_merging_between_turns_loses_nothing() -> None:
 
 
 class ChangingTree(RuleBasedStateMachine):
-    """Inserts, removals and turns of several searches in any order."""
+    """Inserts, removals and slices of several searches in any order."""
 
     def __init__(self) -> None:
         super().__init__()
         self.tree: KeyTree[str] = KeyTree()
         self.stored: set[str] = set()
-        # Of each search: its question, what was stored all the time, what was stored ever.
+        # For each search: its query, the expressions stored all the time, and those stored ever.
         self.searches: list[tuple[Search[str], str, set[str], set[str]]] = []
 
     @rule(text=stored_texts)

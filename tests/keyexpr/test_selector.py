@@ -32,7 +32,7 @@ def test_the_text_is_split_at_the_first_question_mark(
 
 @pytest.mark.parametrize("parameters", ["b=1", {"b": "1"}, Parameters("b=1")])
 @pytest.mark.parametrize("key_expr", ["a", KeyExpr("a")])
-def test_the_parts_can_be_given_apart(
+def test_parts_can_be_separate_arguments(
     key_expr: str | KeyExpr, parameters: str | dict[str, str] | Parameters
 ) -> None:
     assert str(Selector(key_expr, parameters)) == "a?b=1"

@@ -116,7 +116,7 @@ def test_both_bounds(
 
 
 @pytest.mark.parametrize(("bound", "bound_ns", "text"), BOUNDS)
-def test_an_empty_bound_does_not_bound(bound: str, bound_ns: int, text: str) -> None:
+def test_empty_bound_is_no_bound(bound: str, bound_ns: int, text: str) -> None:
     late = TimeRange.parse(f"[{bound}..]")
     assert late.end is None
     assert not late.contains(bound_ns - 1, NOW)

@@ -104,7 +104,7 @@ def test_removing_returns_the_value_once(tree: KeyTree[str]) -> None:
     assert list(tree) == []
 
 
-def test_removing_what_is_only_on_the_way_changes_nothing() -> None:
+def test_removing_a_prefix_that_is_not_stored_changes_nothing() -> None:
     tree: KeyTree[int] = KeyTree()
     tree.insert("a/b/c", 1)
     assert tree.remove("a/b") is None
@@ -125,7 +125,7 @@ def test_a_stored_none_is_a_value() -> None:
     assert tree.match_key("a/b") == [None]
 
 
-def test_many_double_wildcards_stay_cheap() -> None:
+def test_many_double_wildcards_are_matched_fast() -> None:
     tree: KeyTree[int] = KeyTree()
     for number in range(2, 62):
         tree.insert("/".join(["**", "a"] * number + ["b"]), number)
@@ -149,7 +149,7 @@ def test_a_literal_key_among_a_hundred_thousand_expressions_is_found_fast() -> N
     start = time.thread_time()
     for key in keys:
         assert len(tree.match_key(key)) == 1
-    # The goal is 20 us on a quiet machine; this bound only catches a scan.
+    # The goal is 20 us on an idle machine; this limit only detects a scan.
     assert (time.thread_time() - start) / len(keys) < 0.000_2
 
 

@@ -1,4 +1,4 @@
-"""The work and memory of a tree, for contents and questions made to be expensive.
+"""The work and memory of a tree, for contents and queries designed to be expensive.
 
 Work is counted in steps, not measured in time: see `zenlake.keyexpr.search` for the bound.
 """
@@ -97,7 +97,7 @@ def tree_of(contents: Callable[[random.Random], list[str]]) -> tuple[list[str], 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("contents", CONTENTS)
-def test_no_question_takes_more_steps_than_the_bound(
+def test_no_query_takes_more_steps_than_the_bound(
     contents: Callable[[random.Random], list[str]], question: str
 ) -> None:
     texts, tree = tree_of(contents)
@@ -110,7 +110,7 @@ def test_no_question_takes_more_steps_than_the_bound(
     assert [text in found for text in sample] == [intersects(text, question) for text in sample]
 
 
-def test_a_turn_exceeds_its_steps_by_less_than_one_label() -> None:
+def test_slice_exceeds_its_steps_by_less_than_one_label() -> None:
     rng = random.Random(8)
     search = filled(long_keys(rng)).search(QUESTIONS[0])
     finished = False
@@ -133,7 +133,7 @@ def test_many_long_keys_cost_one_step_for_each_chunk() -> None:
     assert search.found == []
 
 
-def test_a_literal_question_is_looked_up_among_many_children() -> None:
+def test_literal_query_is_looked_up_among_many_children() -> None:
     texts = [f"site/{number}/pose" for number in range(5_000)]
     texts += [f"**/{number}/pose" for number in range(5_000)]
     texts += [f"site/r{number}$*/pose" for number in range(5_000)]
@@ -197,7 +197,7 @@ def test_a_key_of_128_chunks_costs_its_text_and_less_than_a_kilobyte() -> None:
 
 
 @pytest.mark.parametrize("end", ["", "$*", "$*x$*"])
-def test_removed_children_leave_no_room_behind(end: str) -> None:
+def test_removed_children_free_their_memory(end: str) -> None:
     groups = scaled(4, 20)
     gc.collect()
     tracemalloc.start()

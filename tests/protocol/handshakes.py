@@ -42,7 +42,7 @@ def acceptor(offer: Offer | None = None, seed: int = 1) -> Acceptor:
 
 
 def converse(opener: Opener, acceptor: Acceptor) -> tuple[Agreed, Agreed]:
-    """All four messages; what each side agreed to."""
+    """Exchange all four messages; returns the agreed terms of each side."""
     init_ack = acceptor.receive(opener.start())
     assert init_ack is not None
     open_syn = opener.receive(init_ack)
@@ -56,7 +56,7 @@ def converse(opener: Opener, acceptor: Acceptor) -> tuple[Agreed, Agreed]:
 
 
 def refusal_of(machine: Opener | Acceptor, batch: bytes) -> HandshakeError:
-    """The error that a batch ends the handshake with."""
+    """The error with which a batch ends the handshake."""
     with pytest.raises(HandshakeError) as caught:
         machine.receive(batch)
     assert machine.agreed is None
@@ -64,6 +64,6 @@ def refusal_of(machine: Opener | Acceptor, batch: bytes) -> HandshakeError:
 
 
 def check_refused(machine: Opener | Acceptor, batch: bytes, reason: CloseReason) -> None:
-    """Refused, with a CLOSE that names the reason."""
+    """Check that a batch is refused, with a CLOSE that has the reason."""
     error = refusal_of(machine, batch)
     assert (error.reason, error.farewell) == (reason, bytes([3, reason]))

@@ -77,8 +77,8 @@ EVERYTHING = bits(
 )
 
 
-def test_what_we_do_not_have_is_not_answered() -> None:
-    """Vector 47: shared memory, auth, multilink and region are passed over."""
+def test_unsupported_extensions_are_not_answered() -> None:
+    """Vector 47: shared memory, auth, multilink and region are ignored."""
     ack = ack_of(acceptor(router_offer(compression=True)), EVERYTHING)
     assert (ack.resolution, ack.batch_size) == (Resolution(9), 1024)
     assert (ack.qos, ack.lowlatency, ack.compression, ack.patch) == (True, False, True, 1)
@@ -104,7 +104,7 @@ OPTIONS = {"qos": "qos", "low_latency": "lowlatency", "compression": "compressio
 
 @pytest.mark.parametrize("option", OPTIONS)
 @pytest.mark.parametrize(("own", "peers"), list(itertools.product((False, True), repeat=2)))
-def test_options_are_on_iff_both_want_them(option: str, own: bool, peers: bool) -> None:
+def test_options_are_on_iff_both_offer_them(option: str, own: bool, peers: bool) -> None:
     offer = {"qos": False, option: own}
     syn = bytes(Init(WhatAmI.PEER, CLIENT, **{OPTIONS[option]: peers}))  # type: ignore[arg-type]
     ack = ack_of(acceptor(router_offer(**offer)), syn)
@@ -140,18 +140,18 @@ def test_batch_size_is_the_smaller_one(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, BATCH_BYTES_MIN - 1])
-def test_batches_too_small_for_anything(size: int) -> None:
+def test_batch_size_without_room_for_a_fragment_is_refused(size: int) -> None:
     syn = bytes(Init(WhatAmI.PEER, CLIENT, resolution=Resolution(), batch_size=size))
     check_refused(acceptor(), syn, INVALID)
 
 
-def test_sizes_are_left_out_where_they_are_the_defaults() -> None:
+def test_default_sizes_are_left_out() -> None:
     ack = ack_of(acceptor(), bits("81 09 02 bb 81 27 01"))
     assert (ack.resolution, ack.batch_size) == (None, None)
 
 
 @pytest.mark.parametrize("raw", ["05", "ff" * 16, "05 00", "05 00 00", "00" * 15 + "01"])
-def test_names_of_any_length(raw: str) -> None:
+def test_ids_of_any_length_are_accepted(raw: str) -> None:
     """Zero bytes at the high end are accepted and dropped."""
     data = bits(raw)
     syn = bytes([0x01, 9, len(data) - 1 << 4 | 2]) + data
@@ -162,7 +162,7 @@ def test_names_of_any_length(raw: str) -> None:
     ("value", "wanted"),
     [("8e b0 20", QoSLink.of((1, 3), True)), ("b6 70", QoSLink.of((6, 7), False))],
 )
-def test_what_a_link_is_for_is_adopted(value: str, wanted: QoSLink) -> None:
+def test_qos_link_of_the_opener_is_adopted(value: str, wanted: QoSLink) -> None:
     """Vectors 39 and 40."""
     syn = bits(f"c1 09 01 bb 0a c8 ff a1 {value} 27 01")
     assert ack_of(acceptor(), syn).qos_link == wanted
@@ -170,7 +170,7 @@ def test_what_a_link_is_for_is_adopted(value: str, wanted: QoSLink) -> None:
     assert ack_of(acceptor(router_offer(qos=False)), syn).qos_link is None
 
 
-def test_what_a_link_is_for_does_not_fit() -> None:
+def test_qos_link_that_does_not_fit_is_refused() -> None:
     syn = bits("c1 09 01 bb 0a c8 ff a1 8e b0 20 27 01")
     offer = router_offer(qos_link=QoSLink.of((2, 3)))
     check_refused(acceptor(offer), syn, GENERIC)
@@ -246,7 +246,7 @@ def test_a_close_is_echoed(code: int) -> None:
         assert error.reason == (code if code < 8 else GENERIC)
 
 
-def test_our_own_name_is_noticed_at_open() -> None:
+def test_own_id_is_refused_at_open() -> None:
     machine = acceptor()
     ack = ack_of(machine, Opener(router_offer()).start())
     batch = bytes(Open(10, 0, cookie=ack.cookie))
@@ -254,7 +254,7 @@ def test_our_own_name_is_noticed_at_open() -> None:
 
 
 @pytest.mark.parametrize("reason", [CloseReason.MAX_LINKS, CloseReason.INVALID])
-def test_who_is_not_admitted(reason: CloseReason) -> None:
+def test_node_that_is_not_admitted_is_refused(reason: CloseReason) -> None:
     asked: list[ZenohId] = []
 
     def admit(zid: ZenohId) -> CloseReason | None:
@@ -268,7 +268,7 @@ def test_who_is_not_admitted(reason: CloseReason) -> None:
     assert asked == [CLIENT]
 
 
-def test_who_proved_nothing_is_not_asked_about() -> None:
+def test_unauthenticated_node_is_not_passed_to_admit() -> None:
     def admit(zid: ZenohId) -> CloseReason | None:
         raise AssertionError(zid)
 
@@ -277,7 +277,7 @@ def test_who_proved_nothing_is_not_asked_about() -> None:
     check_refused(machine, bytes(Open(10, 0, cookie=ack.cookie)), GENERIC)
 
 
-def test_misuse_is_our_callers_mistake() -> None:
+def test_misuse_is_a_local_error() -> None:
     machine = acceptor()
     opened(machine, INIT_SYN)
     with pytest.raises(LocalError):
@@ -293,6 +293,6 @@ def test_two_links_have_different_cookies() -> None:
     assert one != other
 
 
-def test_the_router_is_named_in_its_answer() -> None:
+def test_answer_of_a_router_has_its_role() -> None:
     ack = ack_of(acceptor(), INIT_SYN)
     assert (ack.zid, ack.whatami) == (ROUTER, WhatAmI.ROUTER)

@@ -1,4 +1,4 @@
-"""Addresses that may be forged are answered from nothing, and with little."""
+"""Addresses that may be forged get short answers, and need no state."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_of(**more: object) -> AddressCheck:
 
 @pytest.mark.parametrize("name", DEPLOYED)
 def test_deployed_nodes_are_answered_within_the_ratio(name: str) -> None:
-    """Their InitSyns, as they were seen on UDP."""
+    """Their InitSyns, recorded on UDP."""
     check = check_of(users={"a": "b"} if "user" in name else None)
     init_syn = bytes.fromhex(DEPLOYED[name])
     init_ack = check.answer(init_syn, HERE, 5.0)
@@ -62,7 +62,7 @@ def client_offer_of(zid: ZenohId) -> Offer:
     return Offer(zid, WhatAmI.CLIENT)
 
 
-def test_the_handshake_ends_with_what_was_agreed() -> None:
+def test_handshake_ends_with_the_agreed_terms() -> None:
     check = check_of()
     open_syn = exchange(check, HERE, 5.0)
     assert check.redeem(open_syn, HERE, 6.0)
@@ -73,7 +73,7 @@ def test_the_handshake_ends_with_what_was_agreed() -> None:
     assert (acceptor.agreed.zid, acceptor.agreed.batch_size) == (LONG, 65_487)
 
 
-def test_forged_inits_leave_nothing_behind() -> None:
+def test_forged_inits_leave_no_state() -> None:
     check = check_of()
     init_syn = Opener(client_offer_of(LONG)).start()
     for number in range(1000):
@@ -82,7 +82,7 @@ def test_forged_inits_leave_nothing_behind() -> None:
     assert not check._unspent
 
 
-def test_a_cookie_is_good_once_for_its_address_and_for_a_while() -> None:
+def test_cookie_is_valid_once_for_its_address_and_a_limited_time() -> None:
     check = check_of()
     open_syn = exchange(check, HERE, 5.0)
     assert not check.redeem(open_syn, "udp/192.0.2.1:7448", 5.0)
@@ -106,7 +106,7 @@ def test_anything_else_redeems_nothing(datagram: bytes) -> None:
 
 
 @pytest.mark.parametrize("datagram", [bytes(KeepAlive()), bytes(Frame(3, [])), bytes(Open(10, 0))])
-def test_one_who_thinks_that_there_is_a_session_is_told(datagram: bytes) -> None:
+def test_message_without_a_session_is_answered_with_close(datagram: bytes) -> None:
     assert check_of().answer(datagram, HERE, 1.0) == b"\x03\x02"
 
 
@@ -119,7 +119,7 @@ def test_nobody_is_banned_for_an_init_without_a_user() -> None:
     assert check.redeem(open_syn or b"", HERE, 1.0)
 
 
-def test_two_listeners_do_not_talk_to_each_other_for_ever() -> None:
+def test_two_listeners_do_not_exchange_answers_for_ever() -> None:
     checks = [check_of(), check_of_another_run()]
     for first in (Opener(client_offer_of(LONG)).start(), bytes(KeepAlive()), bytes(Close(2))):
         datagram, said = first, 0
@@ -160,7 +160,7 @@ def test_no_address_receives_more_than_three_times_what_it_sent(
         assert answered[host] <= 3 * received[host]
 
 
-def test_what_is_remembered_is_limited() -> None:
+def test_stored_addresses_are_limited() -> None:
     check = check_of()
     short = bytes(Init(WhatAmI.CLIENT, ZenohId(b"\x77")))
     for number in range(UNVERIFIED_SOURCES_MAX + 10):

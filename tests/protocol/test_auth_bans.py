@@ -1,4 +1,4 @@
-"""Who guesses passwords is turned away (limits: H14)."""
+"""Addresses that guess passwords are banned (limits: H14)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def guess(password: str) -> Exception:
     return refusal_of(machine, answer or b"")
 
 
-def test_after_some_failures_nobody_listens() -> None:
+def test_address_is_banned_after_some_failures() -> None:
     guesses = AuthBans()
     heard = 0
     for number in range(1000):
@@ -51,7 +51,7 @@ def test_few_failures_within_the_time_are_forgiven() -> None:
         guesses.failed("a", now)
 
 
-def test_addresses_that_are_counted_are_counted_too() -> None:
+def test_number_of_stored_addresses_is_limited() -> None:
     guesses = AuthBans()
     for number in range(AUTHENTICATION_SOURCES_MAX + 100):
         guesses.failed(f"source {number}", 1.0)

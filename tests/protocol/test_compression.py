@@ -29,7 +29,7 @@ def test_vectors_73_and_74() -> None:
 
 
 def test_mixed_batches() -> None:
-    """The header of each batch says whether it is compressed (F03)."""
+    """The header of each batch shows whether it is compressed (F03)."""
     source = random.Random(3)
     sender, receiver = transport(compression=True), transport(compression=True)
     expected, sent = [], []
@@ -56,7 +56,7 @@ def test_keep_alive_and_close() -> None:
 
 
 def test_bomb() -> None:
-    """51 kB that would give 12.5 MiB (F01)."""
+    """51 kB that would decompress to 12.5 MiB (F01)."""
     block = lz4.block.compress(bytes(12_500_000), store_size=False)
     assert len(block) < 51_500
     with pytest.raises(TransportError, match=f"at most {BATCH_BYTES_MAX} bytes"):
@@ -77,7 +77,7 @@ def test_decompression_is_bounded_by_the_agreed_size(excess: int) -> None:
 
 
 def decompressed_after(pollution: int, block: bytes) -> bytes | None:
-    """What a block gives when freed memory of its size holds a certain byte."""
+    """The decompressed block if freed memory of its size is filled with a certain byte."""
     stale = [bytes([pollution]) * 2000 for _ in range(4)]
     del stale
     try:
@@ -87,7 +87,7 @@ def decompressed_after(pollution: int, block: bytes) -> bytes | None:
 
 
 def test_corrupt_blocks() -> None:
-    """An error, or bytes that the block itself gives: nothing that lay in memory (F02)."""
+    """An error, or the content of the block: never other data in memory (F02)."""
     seed = 7
     source = random.Random(seed)
     given = 0
@@ -104,7 +104,7 @@ def test_corrupt_blocks() -> None:
     assert given
 
 
-def test_a_handshake_that_comes_twice_is_ignored() -> None:
+def test_duplicate_of_a_handshake_is_ignored() -> None:
     """On datagrams; there it has no compression header, and INIT and OPEN are not 0 or 1."""
     receiver = transport(compression=True, is_stream=False)
     assert receiver.receive(bytes(Open(10, 3, cookie=b"x" * 40)), 0.0) == []

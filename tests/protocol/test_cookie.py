@@ -1,4 +1,4 @@
-"""Forged cookies open nothing (limits: H03)."""
+"""Forged cookies are refused (limits: H03)."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def seal(seed: int = 1) -> Seal:
     return Seal(random.Random(seed).randbytes(32))
 
 
-def test_what_was_sealed_comes_back() -> None:
+def test_sealed_terms_are_restored() -> None:
     assert seal().open(seal().cookie(TERMS, 3.5), 3.5) == TERMS
 
 
-def test_every_flipped_bit_and_every_cut_is_noticed() -> None:
+def test_changed_or_truncated_cookie_is_refused() -> None:
     mine = seal()
     cookie = mine.cookie(TERMS, 1.0)
     for bit in range(8 * len(cookie)):
@@ -58,27 +58,27 @@ def test_every_flipped_bit_and_every_cut_is_noticed() -> None:
         Init(WhatAmI.CLIENT, CLIENT, lowlatency=True, compression=True, patch=1),
     ],
 )
-def test_all_terms_come_back_and_take_little_room(terms: Init) -> None:
+def test_all_terms_are_restored_from_a_short_cookie(terms: Init) -> None:
     cookie = seal().cookie(terms, 1e9, "udp/192.0.2.1:7")
     assert seal().open(cookie, 1e9, "udp/192.0.2.1:7") == terms
     assert len(cookie) <= 18 + len(terms.zid.raw) + 4
 
 
-def test_of_another_address() -> None:
+def test_cookie_of_another_address_is_refused() -> None:
     cookie = seal().cookie(TERMS, 1.0, "udp/192.0.2.1:7")
     assert seal().open(cookie, 1.0, "udp/192.0.2.1:7") == TERMS
     for source in ("", "udp/192.0.2.1:8", "udp/192.0.2.2:7", "udp/192.0.2.1:77"):
         assert seal().open(cookie, 1.0, source) is None
 
 
-def test_the_time_does_not_come_round() -> None:
+def test_time_does_not_wrap_around() -> None:
     """It has two bytes; the tag covers all of it."""
     cookie = seal().cookie(TERMS, 100.0)
     assert seal().open(cookie, 100.0 + 65.536) is None
     assert seal().open(cookie, 100.0 - 65.536) is None
 
 
-def test_of_another_link_or_an_earlier_run() -> None:
+def test_cookie_of_another_link_or_an_earlier_run_is_refused() -> None:
     assert seal(2).open(seal(1).cookie(TERMS, 1.0), 1.0) is None
 
 
@@ -86,7 +86,7 @@ def test_of_another_link_or_an_earlier_run() -> None:
     ("age_s", "is_good"),
     [(0, True), (HANDSHAKE_SECONDS_MAX, True), (HANDSHAKE_SECONDS_MAX + 0.01, False), (-1, False)],
 )
-def test_it_grows_old(age_s: float, is_good: bool) -> None:
+def test_cookie_expires(age_s: float, is_good: bool) -> None:
     assert (seal().open(seal().cookie(TERMS, 100.0), 100.0 + age_s) is not None) == is_good
 
 
@@ -99,7 +99,7 @@ def cookie_of(batch: bytes | None) -> bytes:
 
 
 def forge(cookie: bytes, generator: random.Random) -> bytes:
-    """Something like a cookie."""
+    """Bytes that resemble a cookie."""
     kind = generator.randrange(4)
     if kind == 0:
         return generator.randbytes(generator.randrange(200))
@@ -108,7 +108,7 @@ def forge(cookie: bytes, generator: random.Random) -> bytes:
         return cookie[:at]
     if kind == 2:
         return cookie[:at] + bytes([cookie[at] ^ 1 << generator.randrange(8)]) + cookie[at + 1 :]
-    # Whole, but of another link.
+    # Complete, but of another link.
     init_syn = Opener(client_offer()).start()
     return cookie_of(acceptor(seed=generator.randrange(1 << 30) + 2).receive(init_syn))
 
@@ -139,13 +139,13 @@ def test_a_cookie_is_spent_on_its_own_link_and_in_time() -> None:
     assert caught.value.farewell == b"\x03\x02"
 
 
-def test_the_key_is_all_that_is_kept() -> None:
-    """After InitAck, a fresh acceptor with the same key and the cookie goes on as the first."""
+def test_only_the_key_is_kept() -> None:
+    """After InitAck, a new acceptor with the same key continues the handshake of the first."""
     machine, twin = acceptor(router_offer(), 7), acceptor(router_offer(), 7)
     opener = Opener(client_offer(batch_size=5000, compression=True))
     init_ack = machine.receive(opener.start())
     assert init_ack is not None
-    # The twin has seen another INIT: what it agrees to comes from the cookie alone.
+    # The second acceptor has received another INIT: its terms come from the cookie only.
     twin.receive(Opener(router_offer(qos=False)).start())
     open_syn = opener.receive(init_ack)
     assert open_syn is not None

@@ -93,7 +93,7 @@ def test_a_recorded_join() -> None:
     assert messages_in(machine.receive(frame, "10.0.0.1:5000", 3.0)) == [PUSH]
 
 
-def test_what_we_say() -> None:
+def test_join_has_the_terms_of_this_node() -> None:
     machine = group(AA)
     first = machine.next_unit(0.0)
     assert first is not None
@@ -105,14 +105,14 @@ def test_what_we_say() -> None:
     assert machine.next_unit(0.0) is None
 
 
-def test_other_sizes_are_said() -> None:
+def test_join_has_sizes_that_are_not_the_defaults() -> None:
     said = decode(group(batch_size=2048, lease_ms=1500).next_unit(0.0) or b"", "transport")
     assert isinstance(said, Join)
     assert (said.resolution, said.batch_size) == (Resolution(), 2048)
     assert (said.lease, said.seconds) == (1500, False)
 
 
-def test_the_next_number_is_told() -> None:
+def test_join_has_the_next_sequence_number() -> None:
     machine = group()
     machine.next_unit(0.0)
     machine.push(encode(PUSH), 5, True, True)
@@ -125,7 +125,7 @@ def test_the_next_number_is_told() -> None:
     assert said.next_sn_be == frame.sn
 
 
-def test_when_it_is_said() -> None:
+def test_join_is_sent_periodically() -> None:
     machine = group()
     assert len(units_of(machine)) == 1
     assert machine.next_deadline() == 2.5
@@ -150,14 +150,14 @@ def test_when_it_is_said() -> None:
     ],
     ids=str,
 )
-def test_who_has_other_terms_is_not_heard(other: Join) -> None:
+def test_node_with_other_terms_is_ignored(other: Join) -> None:
     machine = group()
     assert machine.receive(bytes(other), "a:1", 0.0) == []
     assert (machine.peers, machine.refused_joins) == ({}, 1)
     assert machine.receive(bytes(Frame(10, [PUSH])), "a:1", 0.0) == []
 
 
-def test_sizes_that_are_said_and_the_same() -> None:
+def test_explicit_default_sizes_are_accepted() -> None:
     joined(resolution=Resolution(), batch_size=8192)
     joined(group(batch_size=2048), resolution=Resolution(), batch_size=2048)
 
@@ -177,14 +177,14 @@ def test_a_join_among_other_messages() -> None:
     batch = bytes(Frame(9, [PUSH])) + bytes(join()) + bytes(Frame(10, [PUSH])) + bytes(KeepAlive())
     first, *rest = machine.receive(batch, "a:1", 0.0)
     assert isinstance(first, PeerJoined)
-    # The FRAME before has a number before the first that was announced.
+    # The FRAME before has a number below the first that was announced.
     assert messages_in(rest) == [PUSH]
 
 
 # --- frames ----------------------------------------------------------------------------------
 
 
-def test_nobody_is_heard_before_a_join() -> None:
+def test_messages_before_a_join_are_ignored() -> None:
     machine = group()
     for message in (Frame(10, [PUSH]), KeepAlive(), Close(0), Fragment(10, b"x", first=True)):
         assert machine.receive(bytes(message), "a:1", 0.0) == []
@@ -220,7 +220,7 @@ def test_priorities_have_their_own_numbers() -> None:
         assert messages_in(events) == [PUSH]
 
 
-def test_bad_datagrams_are_passed_over() -> None:
+def test_bad_datagrams_are_ignored() -> None:
     machine = joined()
     (peer,) = machine.peers.values()
     for batch in (
@@ -236,7 +236,7 @@ def test_bad_datagrams_are_passed_over() -> None:
     assert machine.bad_datagrams == 1
 
 
-def test_more_than_the_batch_size_is_heard() -> None:
+def test_datagram_above_the_batch_size_is_accepted() -> None:
     """Deployed nodes send it."""
     large = Push(WireExpr(0, "demo/a"), Put(bytes(60_000)))
     assert messages_in(joined().receive(bytes(Frame(10, [large])), "a:1", 0.0)) == [large]
@@ -245,7 +245,7 @@ def test_more_than_the_batch_size_is_heard() -> None:
     assert max(len(unit) for unit in units_of(said)) == 8192, "but not said"
 
 
-def test_what_one_says_the_other_hears() -> None:
+def test_messages_of_one_node_reach_the_other() -> None:
     """Through the bytes, with and without priorities and compression, fragments included."""
     for options in ({}, {"qos": True}, {"compression": True}, {"qos": True, "batch_size": 1000}):
         speaker, listener = group(AA, 3, **options), group(OWN, 4, **options)
@@ -315,7 +315,7 @@ def test_room_for_two_batches() -> None:
     assert machine.queued_bytes(5) > 20_000
 
 
-def test_unfinished_messages_give_their_bytes_back() -> None:
+def test_incomplete_messages_refund_their_bytes() -> None:
     budget = ReassemblyBudget()
     machine = Group(terms(), entropy(), 0.0, budget)
     piece = bytes(Fragment(10, bytes(5000), more=True, first=True))
@@ -336,7 +336,7 @@ def test_unfinished_messages_give_their_bytes_back() -> None:
 
 
 def test_a_storm_of_joins() -> None:
-    """10,000 names: the table is capped, known peers stay, memory is small."""
+    """10,000 ids: the table is limited, known peers are kept, memory is small."""
     machine = joined()
     tracemalloc.start()
     for number in range(10_000):
@@ -362,7 +362,7 @@ def test_noise_is_harmless(datagrams: list[bytes], is_compressed: bool) -> None:
 @pytest.mark.parametrize(
     "options", [{"batch_size": 1}, {"batch_size": 65_536}, {"lease_ms": 0}, {"join_interval_ms": 0}]
 )
-def test_terms_that_cannot_be(options: dict[str, object]) -> None:
+def test_invalid_terms_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(LocalError):
         terms(OWN, **options)
 

@@ -81,7 +81,7 @@ def test_both_sides_agree(
 
 @pytest.mark.parametrize("has_users", [False, True])
 def test_every_message_cut_at_every_byte(has_users: bool) -> None:
-    """Each of the four messages, in its place, without its end (limits: H15)."""
+    """Each of the four messages, at its step, truncated (limits: H15)."""
     user: dict[str, object] = {"user": "usr1", "password": "pwd1"} if has_users else {}
     router: dict[str, object] = {"users": USERS} if has_users else {}
     cuts = 0
@@ -92,7 +92,7 @@ def test_every_message_cut_at_every_byte(has_users: bool) -> None:
                 break
             with pytest.raises(HandshakeError) as caught:
                 machine.receive(batch[:size])
-            # Cut after a whole message without what made it acceptable, or cut inside it.
+            # Truncated after a valid message that lacks a required part, or inside one.
             assert caught.value.farewell in (b"\x03\x02", b"\x03\x00")
             assert machine.agreed is None
             cuts += 1
@@ -102,7 +102,7 @@ def test_every_message_cut_at_every_byte(has_users: bool) -> None:
 def up_to(
     place: int, user: dict[str, object], router: dict[str, object]
 ) -> tuple[Opener | Acceptor, bytes]:
-    """Who gets the message of that place, and the message."""
+    """The side that receives the message of that step, and the message."""
     opener, machine = Opener(client_offer(**user)), acceptor(router_offer(**router))
     batch = opener.start()
     for turn in range(place):
@@ -113,7 +113,7 @@ def up_to(
 
 
 def feed(machine: Opener | Acceptor, batch: bytes) -> bool:
-    """Whether the handshake goes on."""
+    """Whether the handshake continues."""
     try:
         machine.receive(batch)
     except HandshakeError:
@@ -134,7 +134,7 @@ def check_survives(batches: list[bytes], is_opener: bool) -> None:
 
 
 @given(st.lists(st.binary(max_size=80), max_size=3), st.booleans())
-def test_noise_gives_an_error_of_ours(batches: list[bytes], is_opener: bool) -> None:
+def test_noise_is_a_handshake_error(batches: list[bytes], is_opener: bool) -> None:
     check_survives(batches, is_opener)
 
 
@@ -144,14 +144,14 @@ any_message = st.sampled_from(("Init", "Open", "Close", "Join", "Frame", "KeepAl
 
 
 @given(st.lists(any_message, max_size=3), st.booleans())
-def test_any_message_gives_an_error_of_ours_or_progress(
+def test_any_message_is_a_handshake_error_or_accepted(
     messages: list[Message], is_opener: bool
 ) -> None:
     check_survives([bytes(it) for it in messages], is_opener)
 
 
 @given(st.integers(0, 3), st.data())
-def test_flipped_bits_give_an_error_of_ours_or_progress(place: int, data: st.DataObject) -> None:
+def test_flipped_bits_are_a_handshake_error_or_accepted(place: int, data: st.DataObject) -> None:
     machine, batch = up_to(place, {"user": "usr1", "password": "pwd1"}, {"users": USERS})
     bit = data.draw(st.integers(0, 8 * len(batch) - 1))
     changed = bytearray(batch)
@@ -161,7 +161,7 @@ def test_flipped_bits_give_an_error_of_ours_or_progress(place: int, data: st.Dat
 
 @pytest.mark.parametrize("order", list(itertools.product(range(4), repeat=2)))
 def test_wrong_orders(order: tuple[int, int]) -> None:
-    """Any two messages of a good handshake, said to an acceptor (limits: H04)."""
+    """Any two messages of a valid handshake, sent to an acceptor (limits: H04)."""
     heard = [up_to(place, {}, {})[1] for place in range(4)]
     machine = acceptor()
     is_good = False

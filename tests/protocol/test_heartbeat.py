@@ -31,8 +31,8 @@ def test_every_batch_restarts_the_timer() -> None:
     assert units(sender, 2.5) == []
 
 
-def test_what_waits_says_as_much_as_a_keep_alive() -> None:
-    """While the link is stuck keep-alives do not pile up, nor is the deadline due for ever."""
+def test_queued_batch_replaces_a_keep_alive() -> None:
+    """While the link is stuck, keep-alives do not accumulate, and the deadline moves on."""
     sender = transport(peer_lease_ms=100_000)
     sender.push(bytes(put(b"x")), 5, True, False)
     for now in (2.5, 5.0, 7.5):
@@ -56,7 +56,7 @@ def test_any_batch_renews_the_lease(batch: bytes) -> None:
     receiver.handle_timeout(18.9)
 
 
-def test_bytes_that_are_no_batch_yet_do_not() -> None:
+def test_incomplete_batch_does_not_renew_the_lease() -> None:
     receiver = transport()
     receiver.receive(b"\x05", 9.0)
     with pytest.raises(TransportError):
@@ -92,7 +92,7 @@ def test_extreme_leases_are_bounded(lease_ms: int, seconds: float) -> None:
         receiver.handle_timeout(seconds)
 
 
-def test_clock_that_stands_still_is_no_loop() -> None:
+def test_clock_that_stands_still_causes_no_loop() -> None:
     sender = transport(own_lease_ms=1)
     sender.handle_timeout(1.0)
     assert sender.next_deadline() > 1.0

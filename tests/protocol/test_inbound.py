@@ -1,4 +1,4 @@
-"""What an open session makes of a peer's bytes: the plays of wire reference §12.7, and framing."""
+"""The receiving half of a session: the cases of wire reference §12.7, and framing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def receive(receiver: Transport, *contents: bytes) -> list[bytes]:
 
 
 def dropped(receiver: Transport, content: bytes) -> tuple[str, list[bytes]]:
-    """Why the link is dropped, and what was delivered before."""
+    """The error that drops the link, and the messages delivered before."""
     with pytest.raises(TransportError) as caught:
         receiver.receive(framed(content), 0.0)
     with pytest.raises(TransportError, match="dropped before"):
@@ -83,7 +83,7 @@ def test_n17_shared_memory_was_not_agreed() -> None:
     assert "shared memory" in cause
 
 
-def test_n18_keys_are_not_judged_here() -> None:
+def test_n18_keys_are_not_validated_here() -> None:
     message = Push(WireExpr(77, "//a"), Put(b"x"))
     assert receive(transport(), bytes(Frame(0, [message]))) == [b"x"]
 
@@ -113,7 +113,7 @@ def test_datagram_above_the_batch_size() -> None:
 
 
 def test_empty_batches_and_frames() -> None:
-    """An empty FRAME consumes its number; an empty batch only says that the peer lives."""
+    """An empty FRAME consumes its number; an empty batch only renews the lease."""
     receiver = transport()
     assert receive(receiver, b"", frame(0), frame(0, b"a"), frame(1, b"b")) == [b"b"]
     assert receiver.batches_in == 4
@@ -162,7 +162,7 @@ def test_channels_have_numbers_of_their_own() -> None:
     assert receiver.stale_frames == 16
 
 
-def test_reliability_is_told() -> None:
+def test_delivery_has_the_reliability() -> None:
     found = transport().receive(framed(frame(0, b"a") + frame(0, b"b", reliable=False)), 0.0)
     assert [each.reliable for each in found] == [True, False]
     assert "reliable=False" in repr(found[1])
@@ -190,8 +190,8 @@ def test_thousand_batches_in_one_read_and_byte_by_byte() -> None:
     assert payloads(found) == expected
 
 
-def test_much_that_is_read_at_once_is_taken_in_portions() -> None:
-    """However many batches one read brings, a call decodes a bounded part of them."""
+def test_large_read_is_decoded_in_portions() -> None:
+    """One call decodes a limited number of batches, independent of the size of the read."""
     contents = [frame(n, b"a%d" % n, b"b%d" % n) for n in range(1_000)]
     contents += [bytes(KeepAlive())] * 5_000
     data = b"".join(map(framed, contents))
@@ -240,7 +240,7 @@ _CONTENTS = [unit.data for unit in UNITS if unit.kind in ("batch", "cbatch", "ll
 
 
 @given(st.binary(max_size=200), st.booleans(), st.booleans(), st.booleans())
-def test_random_bytes_give_only_transport_errors(
+def test_random_bytes_raise_only_transport_errors(
     data: bytes, is_stream: bool, is_low_latency: bool, compression: bool
 ) -> None:
     receiver = transport(
@@ -254,7 +254,7 @@ def test_random_bytes_give_only_transport_errors(
             return
 
 
-def test_damaged_vectors_give_only_transport_errors() -> None:
+def test_damaged_vectors_raise_only_transport_errors() -> None:
     seed = 12
     source = random.Random(seed)
     for _ in range(3000):

@@ -27,7 +27,7 @@ def test_units_as_recorded() -> None:
     assert [unit.hex(" ") for unit in units(sender)] == expected
 
 
-def test_there_and_back_however_cut() -> None:
+def test_units_round_trip_in_any_pieces() -> None:
     sender = low_latency()
     messages = [put(b"a"), Declare(DeclareFinal()), put(bytes(60_000)), put(b"")]
     for message in messages:
@@ -64,7 +64,7 @@ def test_unit_longer_than_agreed() -> None:
     assert sender.outbound.dropped_messages == 1
 
 
-def test_frames_have_no_place_here() -> None:
+def test_frame_is_an_error() -> None:
     with pytest.raises(TransportError) as caught:
         low_latency(False).receive(PUSH + bytes.fromhex("25 00") + PUSH, 0.0)
     assert payloads(caught.value.deliveries) == [b"1"]

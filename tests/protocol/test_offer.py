@@ -22,12 +22,12 @@ from zenlake.wire import Resolution, WhatAmI
     ],
     ids=str,
 )
-def test_what_cannot_be_offered(options: dict[str, object]) -> None:
+def test_invalid_offer_is_refused(options: dict[str, object]) -> None:
     with pytest.raises(LocalError):
         client_offer(**options)
 
 
-def test_what_is_offered_by_default() -> None:
+def test_default_offer() -> None:
     offer = client_offer()
     assert (offer.resolution, offer.batch_size) == (Resolution(0x0A), 65_535)
     assert (offer.lease_ms, offer.keep_alive, offer.patch) == (10_000, 4, 1)
@@ -35,11 +35,11 @@ def test_what_is_offered_by_default() -> None:
     assert offer.message_bytes_max == MESSAGE_BYTES_MAX
 
 
-def test_what_follows_from_what_was_agreed() -> None:
+def test_derived_values_of_agreed_terms() -> None:
     agreed = Agreed(CLIENT, WhatAmI.CLIENT, resolution=Resolution(0x01), batch_size=1000)
     assert (agreed.sn_mask, agreed.queue_bytes) == (0x3FFF, [2000] * 8)
 
 
-def test_low_latency_knows_no_compression() -> None:
+def test_low_latency_excludes_compression() -> None:
     agreed = Agreed(CLIENT, WhatAmI.CLIENT, qos=False, low_latency=True, compression=True)
     assert not agreed.compression

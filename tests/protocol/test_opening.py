@@ -47,7 +47,7 @@ def started(offer: Offer | None = None, expected: ZenohId | None = None) -> Open
 
 
 def half_open(**options: object) -> Opener:
-    """One that waits for OpenAck."""
+    """An opener that waits for OpenAck."""
     opener = started(client_offer(**options))
     opener.receive(bytes(init_ack()))
     return opener
@@ -144,7 +144,7 @@ def test_any_cookie_is_echoed(cookie: bytes) -> None:
 @pytest.mark.parametrize(
     ("lease_ms", "wanted"), [(10_000, "42 0a"), (1500, "02 dc 0b"), (1000, "42 01"), (1, "02 01")]
 )
-def test_whole_seconds_are_said_in_seconds(lease_ms: int, wanted: str) -> None:
+def test_whole_seconds_are_sent_in_seconds(lease_ms: int, wanted: str) -> None:
     said = started(client_offer(lease_ms=lease_ms)).receive(bytes(init_ack()))
     assert said is not None
     assert said.startswith(bits(wanted))
@@ -160,7 +160,7 @@ def test_whole_seconds_are_said_in_seconds(lease_ms: int, wanted: str) -> None:
     ],
     ids=str,
 )
-def test_any_lease_is_taken(message: Open, lease_ms: int) -> None:
+def test_any_lease_is_accepted(message: Open, lease_ms: int) -> None:
     opener = half_open()
     opener.receive(bytes(message))
     assert opener.agreed is not None
@@ -176,7 +176,7 @@ def test_declined_options_are_off() -> None:
     assert agreed.patch == 0
 
 
-def test_unasked_for_answers_are_ignored() -> None:
+def test_answers_to_extensions_not_offered_are_ignored() -> None:
     opener = started(client_offer(qos=False))
     ack = init_ack(
         qos=True,
@@ -238,14 +238,14 @@ def test_answers_that_are_refused(ack: Init | Open, reason: CloseReason) -> None
 
 
 @pytest.mark.parametrize("batch", ["", "04", "25 00", "07", "ff", "e1", "e1 09 03 aa 00"])
-def test_what_is_no_answer(batch: str) -> None:
+def test_batch_that_is_not_an_init_ack_is_refused(batch: str) -> None:
     check_refused(started(), bits(batch), INVALID)
 
 
 @pytest.mark.parametrize(
     "batch", ["", "04", "25 00", "42 0a 05 00", bytes(init_ack()).hex(), "62 0a", "62 0a 80"]
 )
-def test_what_is_no_open_ack(batch: str) -> None:
+def test_batch_that_is_not_an_open_ack_is_refused(batch: str) -> None:
     check_refused(half_open(), bits(batch), INVALID)
 
 
@@ -253,7 +253,7 @@ def test_a_first_number_outside_the_resolution() -> None:
     check_refused(half_open(), bytes(Open(10, 1 << 28)), INVALID)
 
 
-def test_somebody_else_answers() -> None:
+def test_answer_of_an_unexpected_node_is_refused() -> None:
     opener = started(expected=ZenohId.parse("ab"))
     check_refused(opener, bytes(init_ack()), INVALID)
 
@@ -289,7 +289,7 @@ def test_only_the_first_message_of_a_batch_is_read() -> None:
     assert opener.agreed is not None
 
 
-def test_misuse_is_our_callers_mistake() -> None:
+def test_misuse_is_a_local_error() -> None:
     opener = Opener(client_offer())
     with pytest.raises(LocalError):
         opener.receive(INIT_ACK)
@@ -306,7 +306,7 @@ def test_misuse_is_our_callers_mistake() -> None:
         refused.receive(INIT_ACK)
 
 
-def test_our_own_acceptor_finds_itself() -> None:
+def test_connection_to_own_acceptor_is_refused() -> None:
     opener = Opener(router_offer())
     ack = acceptor().receive(opener.start())
     check_refused(opener, ack or b"", CloseReason.CONNECTION_TO_SELF)

@@ -1,4 +1,4 @@
-"""What waits to be sent: batches, frames, priorities, fragments (wire reference §6, §7)."""
+"""The queues of a session: batches, frames, priorities, fragments (wire reference §6, §7)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_messages_of_one_channel_share_a_frame() -> None:
     for reliable in (True, True, False, False, True):
         sender.push(bytes(put(b"x")), DATA, reliable, False)
     sent = units(sender)
-    # One FRAME a batch: zenoh-pico reads messages to the end of the batch, as the page says.
+    # One FRAME in each batch: zenoh-pico reads messages to the end of the batch.
     expected = [[(7, 2, True, None)], [(7, 2, False, None)], [(8, 1, True, None)]]
     assert [frames(unit) for unit in sent] == expected
     counts = (sender.messages_out, sender.batches_out, sender.bytes_out)
@@ -124,7 +124,7 @@ def test_fragments(sn_bits: int, priority: int) -> None:
 
 
 def test_recorded_fragments() -> None:
-    """As wire reference §12.4 has them, but for the number that deployed nodes skip."""
+    """The fragments of wire reference §12.4, except the number that deployed nodes skip."""
     sender = transport(batch_size=1024, sn_bits=16, own_sn=7332)
     message = bytes.fromhex("3d 01 02 2f 62 01 b8 17") + b"Z" * 3000
     sender.push(message, DATA, True, False)
@@ -143,7 +143,7 @@ def test_higher_priority_passes_between_fragments() -> None:
     assert kinds == [Fragment, Frame, Fragment, Fragment, Fragment]
 
 
-def test_close_is_the_last_thing() -> None:
+def test_close_is_sent_last() -> None:
     sender = transport(batch_size=100)
     sender.push(bytes(put(bytes(300))), 7, True, False)
     sender.push(bytes(put(b"x")), 7, True, False)
@@ -186,7 +186,7 @@ def test_room() -> None:
     assert sender.total_queued_bytes() == 0
 
 
-def test_batches_too_small_for_anything() -> None:
+def test_batch_size_without_room_for_a_message_is_an_error() -> None:
     with pytest.raises(TransportError, match="batches of 15 bytes"):
         Transport(agree(batch_size=BATCH_BYTES_MIN - 1), 0.0, True)
 

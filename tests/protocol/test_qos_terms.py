@@ -30,7 +30,7 @@ BEST_EFFORT = QoSLink.of(None, False)
     ],
     ids=str,
 )
-def test_what_both_want(
+def test_agreed_qos_satisfies_both(
     opener: QoSLink | None, acceptor: QoSLink | None, agreed: QoSLink | None
 ) -> None:
     assert agree_qos(opener, acceptor) == agreed
@@ -41,14 +41,14 @@ def test_what_both_want(
     [(ALL, LOW), (QoSLink.of((0, 1)), LOW), (QoSLink.of((3, 4)), LOW), (RELIABLE, BEST_EFFORT)],
     ids=str,
 )
-def test_what_does_not_fit(opener: QoSLink, acceptor: QoSLink) -> None:
+def test_qos_that_does_not_fit_is_refused(opener: QoSLink, acceptor: QoSLink) -> None:
     with pytest.raises(HandshakeError) as caught:
         agree_qos(opener, acceptor)
     assert caught.value.reason is CloseReason.GENERIC
 
 
 @pytest.mark.parametrize("qos", [None, PLAIN, LOW, LOW_RELIABLE, BEST_EFFORT], ids=str)
-def test_it_travels_in_init(qos: QoSLink | None) -> None:
+def test_qos_round_trips_through_init(qos: QoSLink | None) -> None:
     init = Init(WhatAmI.CLIENT, CLIENT)
     set_qos(init, qos)
     assert qos_of(init) == qos

@@ -162,7 +162,7 @@ def test_limit_of_a_message_in_one_fragment() -> None:
 
 
 def test_default_limits() -> None:
-    """As eclipse-zenoh, a message of 1 GiB fits; messages that never end take 512 MiB at most."""
+    """As in eclipse-zenoh, 1 GiB fits; incomplete messages use at most 512 MiB."""
     assert agree().message_bytes_max == MESSAGE_BYTES_MAX == 1 << 30
     assert REASSEMBLY_MESSAGE_BYTES_MAX + REASSEMBLY_LARGE_BYTES_MAX >= MESSAGE_BYTES_MAX
     assert REASSEMBLY_MESSAGE_BYTES_MAX <= REASSEMBLY_BYTES_MAX < REASSEMBLY_PROCESS_BYTES_MAX
@@ -195,7 +195,7 @@ def test_a_large_message_counts_as_one_of_ordinary_size_and_the_rest_apart() -> 
 def test_message_beyond_a_limit_is_skipped_and_reported(
     patch: int, limit_key: str, limits: dict[str, Any]
 ) -> None:
-    """Its rest must not be taken for another message: the sender's user chooses these bytes."""
+    """Its rest must not be read as another message: the sender's user chooses these bytes."""
     budget = ReassemblyBudget(**limits)
     reassembly = Reassembly(0x7F, patch, 1000 if limit_key == MESSAGE_KEY else 10_000, budget)
     data = bytes(put(bytes(1200), "a/b")) + WHOLE
@@ -214,7 +214,7 @@ def test_message_beyond_a_limit_is_skipped_and_reported(
     assert found == [None, None, WHOLE]
 
 
-def test_message_beyond_a_limit_without_an_end_is_reported_when_it_is_given_up() -> None:
+def test_message_beyond_a_limit_without_an_end_is_reported_when_it_expires() -> None:
     reassembly = Reassembly(0x7F, 1, 1000, ReassemblyBudget())
     reassembly.add(0, Fragment(0, b"\xff" + bytes(600), more=True, first=True), 0.0)
     reassembly.add(0, Fragment(1, bytes(600), more=True), 0.0)
@@ -288,7 +288,7 @@ def test_fragments_of_one_byte_cost_one_byte() -> None:
     assert pending.data.__sizeof__() < 20_000
 
 
-def test_idle_message_is_given_up_and_its_tail_ignored() -> None:
+def test_idle_message_is_dropped_and_its_tail_ignored() -> None:
     to = receiver()
     first, second, third = cut(0)
     to.receive(bytes(first), 1.0)
@@ -304,7 +304,7 @@ def test_idle_message_is_given_up_and_its_tail_ignored() -> None:
 
 
 def test_freed_while_a_fragment_is_added() -> None:
-    """Another thread may free what a fragment is being added to: the budget stays right."""
+    """Another thread may free a message while a fragment is added: the budget stays correct."""
     budget = ReassemblyBudget()
     reassembly = Reassembly(0x7F, 1, 1000, budget)
     reassembly.add(0, Fragment(0, bytes(10), more=True, first=True), 0.0)
@@ -319,7 +319,7 @@ def test_freed_while_a_fragment_is_added() -> None:
 
 
 @pytest.mark.parametrize("terms", [{}, {"qos": False}])
-def test_session_that_ends_gives_back_its_bytes(terms: dict[str, bool]) -> None:
+def test_session_that_ends_refunds_its_bytes(terms: dict[str, bool]) -> None:
     for last in (b"\x03\x00", b"\xff"):
         budget = ReassemblyBudget()
         to = Transport(agree(**terms), 0.0, False, budget)
@@ -334,7 +334,7 @@ def test_session_that_ends_gives_back_its_bytes(terms: dict[str, bool]) -> None:
 
 
 def lossy(source: random.Random, datagrams: list[bytes]) -> list[bytes]:
-    """Some are lost, some come twice, some change places."""
+    """Some are lost, duplicated or reordered."""
     kept = [each for each in datagrams if source.random() > 0.1]
     found = []
     for each in kept:
@@ -346,7 +346,7 @@ def lossy(source: random.Random, datagrams: list[bytes]) -> list[bytes]:
 
 
 def test_schedules() -> None:
-    """Whatever the link does, what comes out went in, whole, once, and in its channel's order."""
+    """With any link, each delivered message was sent, is complete, unique and in order."""
     for seed in range(SCHEDULES):
         source = random.Random(seed)
         terms: dict[str, Any] = {"sn_bits": source.choice(SN_BITS), "batch_size": 64}

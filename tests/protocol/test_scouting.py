@@ -1,4 +1,4 @@
-"""Who asks and who answers (wire reference §3, §12.2; limits H10)."""
+"""SCOUT and its answers (wire reference §3, §12.2; limits H10)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def locators_in(datagram: bytes | None) -> tuple[str, ...]:
 # --- Scouter ---------------------------------------------------------------------------------
 
 
-def test_when_it_asks() -> None:
+def test_scout_is_sent_with_growing_pauses() -> None:
     scouter = Scouter(ALL, now=100.0)
     moments = []
     for _ in range(8):
@@ -58,14 +58,14 @@ def test_when_it_asks() -> None:
     assert moments == [0, 1, 3, 7, 15, 23, 31, 39]
 
 
-def test_a_late_timer_does_not_ask_twice() -> None:
+def test_late_timer_does_not_send_twice() -> None:
     scouter = Scouter(ALL, now=0.0)
     scouter.handle_timeout(0.0)
     assert scouter.handle_timeout(50.0) == SCOUT
     assert scouter.next_deadline() == 52.0
 
 
-def test_who_answers_is_found() -> None:
+def test_node_that_answers_is_found() -> None:
     found = Scouter(ALL, now=0.0).receive(HELLO)
     assert isinstance(found, Found)
     assert (found.zid, found.role) == (ROUTER, WhatAmI.PEER)
@@ -73,13 +73,13 @@ def test_who_answers_is_found() -> None:
     assert repr(found) == "Found(peer aa at tcp/127.0.0.1:17621)"
 
 
-def test_no_locators_is_found_all_the_same() -> None:
+def test_node_without_locators_is_found() -> None:
     found = Scouter(ALL, now=0.0).receive(bits("02 09 00 07"))
     assert found is not None
     assert found.locators == ()
 
 
-def test_who_was_not_asked_is_not_found() -> None:
+def test_node_of_another_role_is_not_found() -> None:
     assert Scouter(WhatAmIMatcher(WhatAmI.ROUTER), now=0.0).receive(HELLO) is None
     assert Scouter(ALL, now=0.0, own_zid=ROUTER).receive(HELLO) is None
     assert Scouter(ALL, now=0.0).receive(SCOUT) is None
@@ -132,13 +132,13 @@ def test_version_and_extensions_do_not_matter(scout: bytes) -> None:
     assert answer[1] == 9
 
 
-def test_what_is_not_answered() -> None:
+def test_other_datagrams_are_not_answered() -> None:
     machine = answerer()
     assert machine.receive(HELLO, "10.0.0.1", 0.0) is None
     assert machine.receive(bytes(Scout(ALL, zid=ROUTER)), "10.0.0.1", 0.0) is None
 
 
-def test_loopback_is_told_to_loopback_only() -> None:
+def test_loopback_locators_are_sent_to_loopback_only() -> None:
     here = ("tcp/127.0.0.1:7447", "tcp/[::1]:7447")
     there = ("tcp/192.168.1.2:7447", "tcp/[fe80::1]:7447", "tcp/name:7447")
     machine = answerer(locators=here + there)
@@ -158,7 +158,7 @@ def test_not_loopback(text: str) -> None:
     assert not is_loopback(text)
 
 
-def test_a_locator_that_is_none_is_not_loopback() -> None:
+def test_invalid_locator_is_not_loopback() -> None:
     assert not is_loopback_locator("nonsense")
     assert is_loopback_locator("tls/localhost:7447?rel=1")
 
@@ -182,7 +182,7 @@ def test_the_schedule_of_a_real_node_is_always_answered() -> None:
 
 
 def test_a_flood_from_forged_sources() -> None:
-    """10,000 SCOUTs a second: fewer bytes go out than come in, from few addresses kept."""
+    """10,000 SCOUTs a second: fewer bytes are sent than received, and few addresses stored."""
     machine = answerer(locators=("tcp/192.168.1.2:7447", "tcp/192.168.1.3:7447"))
     received = sent = 0
     began_s = time.process_time()

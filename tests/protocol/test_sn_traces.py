@@ -1,4 +1,4 @@
-"""Which sequence numbers a receiver takes, against a model that is simple but slow (F07)."""
+"""Which sequence numbers a receiver accepts, compared with a simple, slow model (F07)."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_messages_of_a_mixed_frame_share_its_bytes() -> None:
     }
 
 
-def test_a_frame_of_publications_counts_whole() -> None:
+def test_frame_of_publications_is_counted_completely() -> None:
     traffic = Traffic()
     traffic.count_read([PUSH] * 3, 100)
     assert traffic.by_kind() == {"push": {"messages": 3, "bytes": 100}}

@@ -1,4 +1,4 @@
-"""Two sessions joined by a link that cuts as it likes: what goes in comes out, in order."""
+"""Two sessions over a link that divides data anywhere: all messages arrive in order."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_message_of_many_batches() -> None:
 
 
 def room(sender: Transport, priority: int) -> int:
-    """How many messages of 100 bytes the queue of a priority takes."""
+    """How many messages of 100 bytes fit into the queue of a priority."""
     count = 0
     while sender.has_room(priority):
         sender.push(bytes(100), priority, True, False)
@@ -121,7 +121,7 @@ def room(sender: Transport, priority: int) -> int:
     return count
 
 
-def test_each_priority_has_as_much_room_as_was_asked_for() -> None:
+def test_each_priority_has_the_configured_queue_size() -> None:
     sizes = (1, 2, 3, 4, 5, 6, 7, 16)
     sender = transport(batch_size=1000, queue_batches=sizes)
     for priority, batches in enumerate(sizes):
@@ -129,7 +129,7 @@ def test_each_priority_has_as_much_room_as_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize("terms", [{"qos": False}, {"qos": False, "low_latency": True}])
-def test_without_priorities_the_queue_of_data_is_the_one(terms: dict[str, bool]) -> None:
+def test_without_priorities_only_the_queue_of_data_is_used(terms: dict[str, bool]) -> None:
     sizes = (1, 1, 1, 1, 1, 8, 1, 1)
     for priority in (0, 5, 7):
         sender = transport(batch_size=1000, queue_batches=sizes, **terms)

@@ -1,4 +1,4 @@
-"""Who proves a name, and who does not (limits: H14)."""
+"""Authentication by user and password (limits: H14)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_bytes_of_a_real_node() -> None:
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_both_sides_agree_who_it_is(user: str) -> None:
+def test_both_sides_agree_on_the_user(user: str) -> None:
     ours, theirs = converse(
         Opener(client_offer(user=user, password=USERS[user])), acceptor(router_offer(users=USERS))
     )
@@ -53,14 +53,14 @@ def test_both_sides_agree_who_it_is(user: str) -> None:
     ("user", "password"),
     [("usr1", "pwd2"), ("usr1", ""), ("nobody", "pwd1"), ("nobody", ""), ("", "")],
 )
-def test_wrong_ones_are_refused(user: str, password: str) -> None:
+def test_wrong_user_or_password_is_refused(user: str, password: str) -> None:
     opener = Opener(client_offer(user=user, password=password))
     machine = acceptor(router_offer(users=USERS))
     open_syn = opener.receive(machine.receive(opener.start()) or b"")
     error = refusal_of(machine, open_syn or b"")
     assert isinstance(error, AuthenticationError)
     assert error.farewell == b"\x03\x00"
-    # Nobody learns whether the user exists.
+    # The peer does not learn whether the user exists.
     assert error.cause == "unknown user or wrong password"
 
 
@@ -93,8 +93,8 @@ def test_ten_thousand_guesses() -> None:
     assert accepted == 0
 
 
-def test_a_replayed_answer_is_worth_nothing() -> None:
-    """The answer to one challenge, said again on another link."""
+def test_replayed_answer_is_refused() -> None:
+    """The answer to one challenge, sent again on another link."""
     opener = Opener(client_offer(user="usr1", password="pwd1"))
     offer = router_offer(users=USERS)
     heard = opener.receive(acceptor(offer, seed=1).receive(opener.start()) or b"")
@@ -125,24 +125,24 @@ def test_a_replayed_answer_is_worth_nothing() -> None:
     ],
     ids=str,
 )
-def test_what_is_no_proof(auth: tuple[Extension, ...] | None) -> None:
+def test_invalid_proof_is_refused(auth: tuple[Extension, ...] | None) -> None:
     with pytest.raises(AuthenticationError):
         prove(auth, NONCE, USERS)
 
 
 @pytest.mark.parametrize("auth", [None, (Extension(0x22, 1),), (Extension(0x41, b"key"),)], ids=str)
-def test_an_acceptor_with_users_asks_everybody(auth: tuple[Extension, ...] | None) -> None:
+def test_acceptor_with_users_demands_authentication(auth: tuple[Extension, ...] | None) -> None:
     init_syn = bytes(Init(WhatAmI.CLIENT, CLIENT, auth=auth))
     check_refused(acceptor(router_offer(users=USERS)), init_syn, CloseReason.GENERIC)
 
 
-def test_even_with_no_users_at_all() -> None:
+def test_acceptor_with_empty_users_demands_authentication() -> None:
     check_refused(
         acceptor(router_offer(users={})), bytes(Init(WhatAmI.CLIENT, CLIENT)), CloseReason.GENERIC
     )
 
 
-def test_open_without_a_proof() -> None:
+def test_open_without_a_proof_is_refused() -> None:
     machine = acceptor(router_offer(users=USERS))
     ack = _init_ack(machine)
     check_refused(machine, bytes(Open(10, 0, cookie=ack.cookie)), CloseReason.GENERIC)
@@ -155,20 +155,20 @@ def _init_ack(machine: Acceptor) -> Init:
     return ack
 
 
-def test_an_opener_with_a_user_wants_to_be_asked() -> None:
+def test_opener_with_a_user_requires_a_challenge() -> None:
     opener = Opener(client_offer(user="usr1", password="pwd1"))
     init_ack = acceptor().receive(opener.start())
     check_refused(opener, init_ack or b"", CloseReason.GENERIC)
 
 
-def test_an_opener_with_a_user_wants_to_be_confirmed() -> None:
+def test_opener_with_a_user_requires_a_confirmation() -> None:
     opener = Opener(client_offer(user="usr1", password="pwd1"))
     machine = acceptor(router_offer(users=USERS))
     opener.receive(machine.receive(opener.start()) or b"")
     check_refused(opener, bytes(Open(10, 0)), CloseReason.GENERIC)
 
 
-def test_unasked_for_answers_are_ignored() -> None:
+def test_unexpected_auth_is_ignored() -> None:
     """By an opener without a user; and an acceptor without users does not answer."""
     opener = Opener(client_offer())
     machine = acceptor()

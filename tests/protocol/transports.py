@@ -30,7 +30,7 @@ def put(payload: bytes, key: str = "k") -> Push:
 
 
 def units(sender: Transport, now: float = 0.0) -> list[bytes]:
-    """Everything that waits, as the link would carry it."""
+    """All queued units, framed for the link."""
     found = []
     while (unit := sender.next_unit(now)) is not None:
         found.append(unit)

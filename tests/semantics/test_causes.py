@@ -21,7 +21,7 @@ FINDERS = sorted(
     ]
 )
 CLASSES_WITH_CAUSE = {"Absence": 0, "Story": 1, "Unanswered": 0}
-"""Where a cause stands among their arguments."""
+"""The index of the cause in their arguments."""
 
 
 def _strings(node: ast.AST) -> Iterator[str]:
@@ -36,7 +36,7 @@ def _is_cause(target: ast.expr) -> bool:
 
 
 def _assigned(tree: ast.AST) -> Iterator[str]:
-    """Literals that become a cause."""
+    """Literals that are used as a cause."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             target = node.targets[0]
@@ -61,12 +61,12 @@ def _values(value: ast.expr) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", FINDERS, ids=lambda path: path.name)
-def test_a_cause_that_is_found_is_listed(path: Path) -> None:
+def test_cause_in_a_module_is_listed(path: Path) -> None:
     unknown = set(_assigned(ast.parse(path.read_text("utf-8")))) - CAUSES.keys()
     assert not unknown
 
 
-def test_a_listed_cause_is_found_somewhere() -> None:
+def test_listed_cause_is_used_somewhere() -> None:
     used = {text for path in FINDERS for text in _strings(ast.parse(path.read_text("utf-8")))}
     used |= {f"no_{entity}" for entity in ("queryable", "subscriber")}
     assert CAUSES.keys() <= used | set(QUERY_CAUSES)

@@ -1,4 +1,4 @@
-"""What is written from the lists and documents is fresh."""
+"""Files generated from the lists and documents are up to date."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ FILES = generate.files(Path(__file__).parents[2])
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_generated_file_is_fresh(path: Path) -> None:
+def test_generated_file_is_up_to_date(path: Path) -> None:
     assert path.read_text("utf-8") == FILES[path], "run `make generate`"

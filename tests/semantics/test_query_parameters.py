@@ -1,4 +1,4 @@
-"""Parameters with a meaning: one rule for Python and, as a pattern, for SQL."""
+"""Query parameters that Zenoh defines: one rule for Python and, as a pattern, for SQL."""
 
 from __future__ import annotations
 

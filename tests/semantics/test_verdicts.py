@@ -1,4 +1,4 @@
-"""Verdicts: one list, from which every other place is made, or with which it agrees."""
+"""Verdicts: one list, with which every other list agrees or from which it is generated."""
 
 from __future__ import annotations
 

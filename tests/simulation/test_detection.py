@@ -1,6 +1,6 @@
-"""The simulation sees the faults of the machines, not only those of the network.
+"""The simulation detects defects of components, not only faults of the network.
 
-Each test breaks one machine on purpose; some of the first seeds must fail, and say why.
+Each test breaks one component on purpose; some of the first seeds must fail with the right message.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ def first_failure() -> str:
     for seed in SEEDS:
         outcome = run_seed(seed)
         if outcome.failure:
-            # Replaying it finds the same.
+            # A second run fails in the same way.
             assert run_seed(seed).failure == outcome.failure
             return outcome.failure
     return "none"
 
 
 def nothing(*_: Any) -> tuple[()]:
-    """Takes the place of a method that does something at once or in turns."""
+    """Replaces a method that works at once or in slices, and does nothing."""
     return ()
 
 
-def test_a_sample_that_is_delivered_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sample_delivered_twice_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     original = Subscribers.receive_run
 
     def twice(self: Subscribers, key: str, *run: Any) -> None:
@@ -59,10 +59,10 @@ def test_a_sample_that_is_delivered_twice(monkeypatch: pytest.MonkeyPatch) -> No
         original(self, key, *run)
 
     monkeypatch.setattr(Subscribers, "receive_run", twice)
-    assert "came twice" in first_failure()
+    assert "arrived twice" in first_failure()
 
 
-def test_a_sample_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_sample_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     original = Subscribers.receive_run
 
     def rarely_not(self: Subscribers, key: str, messages: Any, start: int, stop: int) -> None:
@@ -74,30 +74,30 @@ def test_a_sample_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
         original(self, key, kept, 0, len(kept))
 
     monkeypatch.setattr(Subscribers, "receive_run", rarely_not)
-    assert "never came" in first_failure()
+    assert "never arrived" in first_failure()
 
 
-def test_declarations_that_outlive_their_face(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_declarations_that_outlive_their_face_are_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ReceivedDeclarations, "remove_face", nothing)
     assert first_failure() != "none"
 
 
-def test_queries_that_outlive_their_face(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queries_that_outlive_their_face_are_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Queries, "remove_face", nothing)
     assert "is gone, but" in first_failure()
 
 
-def test_interests_that_are_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interests_not_sent_again_are_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GatewayInterests, "ask_again", nothing)
     assert first_failure() != "none"
 
 
-def test_a_new_peer_that_gets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_peer_without_declarations_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Announcer, "introduce", nothing)
     assert "knows" in first_failure()
 
 
-def test_a_final_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_final_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     original = Queries.receive_final
 
     def twice(self: Queries, face: Face, message: Any) -> None:
@@ -110,12 +110,12 @@ def test_a_final_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "which is not open" in first_failure()
 
 
-def test_a_query_that_never_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_query_without_timeout_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OpenQuery, "time_out", nothing)
     assert first_failure() != "none"
 
 
-def test_a_lease_that_runs_too_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lease_that_expires_too_early_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     def hastily(self: Heartbeat, received_at: float, now: float) -> bool:
         return now >= received_at + self.lease_s / 8
 
@@ -123,7 +123,7 @@ def test_a_lease_that_runs_too_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the lease expired although" in first_failure()
 
 
-def test_presence_that_is_reported_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_reported_twice_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     original = Liveliness._report_present
 
     def forgetfully(self: Liveliness, watcher: Any, key: str) -> None:
@@ -134,7 +134,7 @@ def test_presence_that_is_reported_twice(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "PUT twice" in first_failure()
 
 
-def test_a_clock_that_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clock_that_goes_back_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     def plainly(self: Hlc, wall_ntp64: int) -> Timestamp:
         return Timestamp(wall_ntp64, self.zid)
 

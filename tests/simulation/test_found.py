@@ -1,4 +1,4 @@
-"""What the simulation has found, each in its smallest form."""
+"""Defects that the simulation has found, each in its smallest form."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def watcher(world: World, index: int = 0) -> Watcher:
 
 
 def connect_again(world: World) -> None:
-    """Until the second node has its session, and not a moment longer."""
+    """Run until the second node has its session, not longer."""
     node = world.nodes[1]
     node.ends[0].wire.cut(silently=False)
     while True:
@@ -37,7 +37,7 @@ def connect_again(world: World) -> None:
             return
 
 
-def test_the_end_of_an_own_token_is_not_the_end_of_its_twins() -> None:
+def test_end_of_own_token_is_not_the_end_of_others_with_the_same_key() -> None:
     world, first, second = two_nodes(WhatAmI.PEER)
     first.declare_token("a")
     second.declare_token("a")
@@ -55,13 +55,13 @@ def test_the_end_of_an_own_token_is_not_the_end_of_its_twins() -> None:
     assert watcher(world).present == {"a": False}
 
 
-def test_history_gets_no_end_without_a_beginning() -> None:
+def test_subscriber_with_history_gets_no_delete_before_put() -> None:
     world, first, second = two_nodes(WhatAmI.CLIENT)
     first.declare_token("a")
     second.watch("**", False)
     second.node.settle()
     settle(world)
-    # The two cross on the wire.
+    # The two messages cross on the wire.
     second.watch("a", True)
     second.node.settle()
     first.undeclare(world.ledger.tokens[0])
@@ -71,7 +71,7 @@ def test_history_gets_no_end_without_a_beginning() -> None:
     assert watcher(world, 1).present == {}
 
 
-def test_an_answer_to_one_interest_reaches_all_with_history() -> None:
+def test_answer_to_one_interest_reaches_all_subscribers_with_history() -> None:
     world, first, second = two_nodes(WhatAmI.CLIENT)
     first.declare_token("a/b")
     second.watch("a/*", True)
@@ -86,7 +86,7 @@ def test_an_answer_to_one_interest_reaches_all_with_history() -> None:
     assert watcher(world, 1).present == {"a/b": True}
 
 
-def test_a_node_that_connects_again_gets_again_what_it_knew() -> None:
+def test_node_that_reconnects_gets_its_declarations_again() -> None:
     world, first, second = two_nodes(WhatAmI.CLIENT)
     second.watch("a/*", False)
     second.node.settle()

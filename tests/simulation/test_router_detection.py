@@ -1,4 +1,4 @@
-"""The simulation sees the faults of routers: each test breaks one thing on purpose."""
+"""The simulation detects defects of routers: each test breaks one method on purpose."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def router_count(seed: int) -> int:
 
 
 SEEDS = [seed for seed in range(200) if router_count(seed) > 3]
-"""Where the network is larger, faults show sooner."""
+"""Seeds with larger networks, in which defects appear sooner."""
 
 pytestmark = pytest.mark.skipif(
     not str(network.__file__).endswith(".py"),
@@ -41,7 +41,7 @@ def first_failure() -> str:
 
 
 def nothing(*_: Any) -> tuple[()]:
-    """Takes the place of a method that does something at once or in turns."""
+    """Replaces a method that works at once or in slices, and does nothing."""
     return ()
 
 
@@ -56,12 +56,14 @@ def nothing(*_: Any) -> tuple[()]:
         (SourcedRegion, "withdraw"),
     ],
 )
-def test_something_is_not_done(machine: type, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_method_that_does_nothing_is_detected(
+    machine: type, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(machine, method, nothing)
     assert first_failure() != "none"
 
 
-def test_routers_that_weigh_links_differently(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_routers_with_different_weights_are_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     original = EdgeHashes.get
 
     def by_order(self: EdgeHashes, zid: ZenohId, other: ZenohId) -> int:
@@ -72,8 +74,8 @@ def test_routers_that_weigh_links_differently(monkeypatch: pytest.MonkeyPatch) -
     assert first_failure() != "none"
 
 
-def test_everything_is_sent_to_all_routers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Publications then come twice, or never stop."""
+def test_messages_sent_to_all_routers_are_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Publications then arrive twice, or circulate for ever."""
     original = Network.children
 
     def all_links(self: Network, root: ZenohId) -> list[Face]:

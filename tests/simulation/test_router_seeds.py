@@ -47,8 +47,8 @@ def test_peer_with_two_routers(first: int) -> None:
         assert not outcome.failure, outcome.report()
 
 
-def test_router_with_a_token_that_its_peer_has_as_well() -> None:
-    """The other gateway of the peer took it for the peer's own, also when that had ended."""
+def test_router_and_its_peer_may_have_the_same_token() -> None:
+    """The other gateway regarded it as the peer's own token, even after that had ended."""
     outcome = run_seed(270, with_routers=True, two_homes=True)
     assert not outcome.failure, outcome.report()
 
@@ -56,7 +56,7 @@ def test_router_with_a_token_that_its_peer_has_as_well() -> None:
 def test_two_homes_without_routers_are_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Such a run would be one of a network without routers, and say nothing of it."""
+    """Otherwise the run would silently use a network without routers."""
     monkeypatch.setattr(sys, "argv", ["simulation", "--seed", "0", "--two-homes"])
     with pytest.raises(SystemExit):
         main()

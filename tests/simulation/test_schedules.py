@@ -1,8 +1,8 @@
-"""Random schedules on three nodes against a model that only knows the rules (limits: Q01).
+"""Random schedules on three nodes against a model of the rules (limits: Q01).
 
-A peer, a client of it, and a second peer or client. Everything has time to settle between two
-steps, so what each step must bring about is known exactly: who gets a publication, who is asked
-a query, who hears of a token, what every node knows.
+The nodes are a peer, a client of it, and a second peer or client. The network becomes idle between
+two steps, so the result of each step is known exactly: which subscribers get a publication, which
+queryables get a query, which listeners get a token, and which declarations every node knows.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ class Schedule(RuleBasedStateMachine):
     def settle(self) -> None:
         self.world.timeline.run_until(self.world.timeline.now + STEP_S)
 
-    # What the rules say.
+    # The model.
 
     def regions(self, source: SimulatedNode) -> list[list[SimulatedNode]]:
-        """The nodes among which a choice is made, on the way of a query (§4.5)."""
+        """The groups of nodes among which the route of a query chooses (§4.5)."""
         clients = [node for node in self.world.nodes if node.role == WhatAmI.CLIENT]
         others = [[node] for node in self.world.nodes if node not in clients]
         return [*others, [node for node in clients if node is not source], [source]]
@@ -70,7 +70,7 @@ class Schedule(RuleBasedStateMachine):
             assert asked in self.choices(get, nodes), [str(one) for one in asked]
 
     def choices(self, get: Get, nodes: list[SimulatedNode]) -> list[set[Queryable]]:
-        """All who match, all who are complete, or all of one node that is complete."""
+        """All that match, all that are complete, or the complete ones of one node."""
         found = set(self.queryables(nodes, get.key))
         complete = {one for one in found if one.is_complete and includes(one.key, get.key)}
         if get.target == QueryTarget.ALL_COMPLETE:
@@ -86,7 +86,7 @@ class Schedule(RuleBasedStateMachine):
             if one.is_live and one.node in nodes and intersects(one.key, key)
         ]
 
-    # What may happen.
+    # Steps.
 
     @rule(name=names, key=keys)
     def subscribes(self, name: int, key: str) -> None:
@@ -123,7 +123,7 @@ class Schedule(RuleBasedStateMachine):
 
     @rule(name=names, key=keys, count=st.integers(1, 3))
     def publishes(self, name: int, key: str, count: int) -> None:
-        """The ledger promises each to all who subscribe in reach."""
+        """The ledger promises each publication to all subscribers in reach."""
         node = self.world.nodes[name]
         application = self.world.application(node)
         for _ in range(count):
@@ -162,7 +162,7 @@ class Schedule(RuleBasedStateMachine):
         self.world.restart(node, keeps_zid)
         self.settle()
 
-    # What always holds.
+    # Invariants.
 
     @invariant()
     def everybody_knows_what_there_is(self) -> None:

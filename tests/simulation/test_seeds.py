@@ -39,16 +39,16 @@ def test_seeds(first: int) -> None:
 
 
 def test_token_that_ends_before_its_beginning_is_announced() -> None:
-    """An application heard twice that the token was gone, and never that it was there."""
+    """An application got two DELETEs of the token, and no PUT."""
     outcome = run_seed(8185)
     assert not outcome.failure, outcome.report()
 
 
-def test_a_seed_always_gives_the_same_run() -> None:
+def test_seed_always_produces_the_same_run() -> None:
     seed = 17
     one = run_seed(seed, keeps_all=True)
     assert one.lines == run_seed(seed, keeps_all=True).lines
-    # Nor does the order of sets and dictionaries in another process matter.
+    # The order of sets and dictionaries in another process does not matter either.
     source = Path(zenlake.__file__).parents[1]
     command = [sys.executable, "-m", "zenlake.testing.simulation", "--seed", str(seed), "--trace"]
     environment = os.environ | {"PYTHONPATH": str(source), "PYTHONHASHSEED": "1"}
@@ -56,8 +56,8 @@ def test_a_seed_always_gives_the_same_run() -> None:
     assert ran.stdout.splitlines()[: len(one.lines)] == one.lines
 
 
-def test_a_world_leaves_nothing_in_tables() -> None:
-    """Compiled tables are unknown to the garbage collector: a full one is never freed."""
+def test_world_leaves_nothing_in_tables() -> None:
+    """The garbage collector does not track compiled tables: a full one is never freed."""
     seed, restarts = 0, 0
     while restarts == 0:
         world = World(seed)

@@ -1,4 +1,4 @@
-"""What the tests of copied captures ask of packets: streams, messages, hosts."""
+"""Helpers for tests of copied captures: streams, messages and hosts of packets."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def host_of(flow: str) -> str:
 
 
 def by_host(streams: dict[tuple[str, int], bytes]) -> dict[str, list[bytes]]:
-    """The Zenoh streams; each copy of these captures is of a host of its own."""
+    """The Zenoh streams; each copy of these captures has a host of its own."""
     found: dict[str, list[bytes]] = {}
     for (flow, _), stream in streams.items():
         if not stream.startswith((b"GET ", b"HTTP")):

@@ -1,4 +1,4 @@
-"""Copies as files: the bytes of a writer, made faster."""
+"""Copies as files: the same bytes as those of a writer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def written_one_by_one(copied: Iterable[Packet]) -> bytes:
 
 
 @captures
-def test_the_same_seed_gives_the_same_bytes(path: Path) -> None:
+def test_same_seed_produces_the_same_bytes(path: Path) -> None:
     original = read(path)
 
     def written(seed: int) -> bytes:
@@ -44,7 +44,7 @@ def test_the_same_seed_gives_the_same_bytes(path: Path) -> None:
     assert written(7) != written(8)
 
 
-def test_a_file_of_records_is_that_of_the_writer() -> None:
+def test_file_of_records_equals_that_of_the_writer() -> None:
     replicas = Replicas([read(path) for path in CAPTURES])
     records = replicas.records(COPIES, PcapngEnvelope(replicas.originals))
     assert b"".join(records) == written_one_by_one(replicas.packets(COPIES))
@@ -58,7 +58,7 @@ def test_a_classic_file_has_the_same_packets(tmp_path: Path) -> None:
     assert [(packet.time_ns, packet.data) for packet in read(path)] == expected
 
 
-def test_two_link_types_are_two_interfaces_and_no_classic_file(tmp_path: Path) -> None:
+def test_two_link_types_need_two_interfaces_of_pcapng(tmp_path: Path) -> None:
     ethernet = read(CAPTURES[0])
     raw = [
         Packet(packet.number, packet.time_ns, 101, packet.data[14:], packet.original_bytes - 14)

@@ -1,4 +1,4 @@
-"""Copies of the bundled captures: as readable as these, and none like another."""
+"""Copies of the bundled captures can be decoded like them, and differ from each other."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from zenlake.testing.replicate import Replicas, replicate
 
 
 @captures
-def test_as_many_packets_in_the_order_of_time(path: Path) -> None:
+def test_copies_have_all_packets_in_the_order_of_time(path: Path) -> None:
     original = read(path)
     copied = list(replicate(original, COPIES))
     assert len(copied) == COPIES * len(original)
@@ -87,7 +87,7 @@ def test_no_two_copies_share_a_flow_an_id_or_a_key(path: Path) -> None:
 
 
 @captures
-def test_payloads_stay_and_timestamps_move_with_the_packets(path: Path) -> None:
+def test_payloads_are_kept_and_timestamps_move_with_the_packets(path: Path) -> None:
     original = read(path)
     (old,) = by_host(streams_of(original)).values()
     copies = by_host(streams_of(replicate(original, COPIES)))
@@ -99,7 +99,7 @@ def test_payloads_stay_and_timestamps_move_with_the_packets(path: Path) -> None:
 
 
 @captures
-def test_ipv4_checksums_are_right_and_those_above_are_zero(path: Path) -> None:
+def test_ipv4_checksums_are_correct_and_those_of_tcp_and_udp_are_zero(path: Path) -> None:
     for packet in replicate(read(path), 2):
         ip = packet.data[14:]
         words = sum(unpack("!10H", ip[:20]))
@@ -108,7 +108,7 @@ def test_ipv4_checksums_are_right_and_those_above_are_zero(path: Path) -> None:
         assert dpkt.ethernet.Ethernet(packet.data).data.data.sum == 0
 
 
-def test_ipv6_hosts_and_groups() -> None:
+def test_ipv6_hosts_are_replaced_and_groups_are_kept() -> None:
     host, group = bytes.fromhex("fe80" + "00" * 13 + "01"), bytes.fromhex("ff02" + "00" * 13 + "fb")
     udp = bytes.fromhex("1d16 1d17 000c ffff") + b"text"
     data = b"\x60\0\0\0" + len(udp).to_bytes(2, "big") + b"\x11\x40" + host + group + udp
@@ -120,7 +120,7 @@ def test_ipv6_hosts_and_groups() -> None:
     assert first.data[40:] == second.data[40:] == udp[:6] + b"\0\0text"
 
 
-def test_an_id_cut_by_the_end_of_a_segment_is_counted() -> None:
+def test_id_divided_between_segments_is_counted() -> None:
     original = read(CAPTURES[0])
     zid = min(Names(original).zids)
     index = next(i for i, packet in enumerate(original) if zid in packet.data)
@@ -141,6 +141,6 @@ def test_an_id_cut_by_the_end_of_a_segment_is_counted() -> None:
     assert zid in b"".join(streams_of(replicas.packets(1)).values())
 
 
-def test_no_packets() -> None:
+def test_replicating_no_packets_is_an_error() -> None:
     with pytest.raises(LocalError, match="no packets"):
         Replicas([[]])

@@ -1,4 +1,4 @@
-"""One look at the two codecs: generated code, and the walker that follows the layouts.
+"""Compares the two codecs: generated code, and the one that interprets layouts.
 
 They share leaf functions and nothing else, so wherever they agree a slip would have to be made
 twice. Every helper here checks both.
@@ -24,7 +24,7 @@ from zenlake.wire.walk import Reader, decode_by_layout, encode_by_layout
 
 @dataclass(frozen=True)
 class Failure:
-    """All that a WireError says."""
+    """All fields of a WireError."""
 
     message: str
     field: str
@@ -64,7 +64,7 @@ def failure(error: WireError) -> Failure:
 
 
 def outcome_of_both(data: bytes, layer: Layer) -> Outcome:
-    """What both decoders make of the bytes; they must not differ in anything."""
+    """The result of both decoders, which must not differ."""
     generated = outcome_generated(data, layer)
     by_layout = outcome_by_layout(data, layer)
     assert generated == by_layout, f"{layer} {data.hex(' ')}"
@@ -83,7 +83,7 @@ def decoder_of(class_name: str) -> Callable[..., Any]:
 
 
 def outcome_of_class(data: bytes, class_name: str) -> Outcome:
-    """What both decoders of one class make of the bytes, whatever its layer."""
+    """The result of both decoders of one class of any layer."""
     layout = LAYOUTS[class_name]
     bounds = () if layout.header else (len(data),)
     generated: Outcome
@@ -102,7 +102,7 @@ def outcome_of_class(data: bytes, class_name: str) -> Outcome:
 
 
 def message_of(outcome: Outcome) -> Message:
-    """The message that was read; an error fails the test."""
+    """The decoded message; an error fails the test."""
     assert not isinstance(outcome, Failure), outcome
     return outcome[0]
 
@@ -114,9 +114,9 @@ def encode_with_both(message: Message) -> bytes:
 
 
 def check_both_directions(data: bytes, layer: Layer, message: Message) -> None:
-    """The bytes are the message, and nothing but the bytes is.
+    """Check that the bytes, and only these, decode to the message.
 
-    Fed whole, with bytes after them, and cut at every length.
+    They are decoded whole, with bytes after them, and truncated at every length.
     """
     assert encode_with_both(message) == data
     assert outcome_of_both(data, layer) == (message, len(data))
@@ -126,7 +126,7 @@ def check_both_directions(data: bytes, layer: Layer, message: Message) -> None:
 
 
 def check_with_trailing_bytes(data: bytes, layer: Layer, message: Message) -> None:
-    """What follows a message is not part of it, unless it takes all there is.
+    """Bytes after a message are not part of it, unless it extends to the end of the buffer.
 
     No network message begins with the bytes added, so a FRAME ends before them too.
     """
@@ -143,7 +143,7 @@ def takes_the_rest(message: Message) -> bool:
 
 
 def check_truncated(data: bytes, layer: Layer, whole: Message) -> None:
-    """Part of a message is an error within the bytes, or honestly another message."""
+    """A truncated message is an error within the bytes, or another valid message."""
     outcome = outcome_of_both(data, layer)
     if isinstance(outcome, Failure):
         assert 0 <= outcome.offset <= len(data)

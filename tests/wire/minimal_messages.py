@@ -1,4 +1,4 @@
-"""The shortest bytes of every message that has an extension chain, cut where the chain stands.
+"""The shortest bytes of every message that has an extension chain, divided at the chain.
 
 Typed in by hand from the layouts of the wire reference §2.3 and §3.2; Z is already set.
 """

@@ -1,4 +1,4 @@
-"""What one transport unit holds (the wire reference §6.1, §6.4, §9)."""
+"""The content of one transport unit (the wire reference §6.1, §6.4, §9)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_batch_vectors(unit: Unit) -> None:
 
 
 def test_every_transport_vector_in_one_batch() -> None:
-    """All but FRAGMENT, which takes the rest of its batch."""
+    """All except FRAGMENT, which extends to the end of its batch."""
     messages: list[Message] = [
         vector.message
         for vector in ALL
@@ -52,7 +52,7 @@ def test_every_network_vector_in_one_frame() -> None:
     assert batch.messages == [Frame(7, messages)]
 
 
-def test_empty_batch_holds_nothing() -> None:
+def test_empty_batch_has_no_messages() -> None:
     batch = decode_batch(b"")
     assert batch.messages == []
     assert batch.error is None
@@ -67,14 +67,14 @@ def test_messages_before_a_bad_one_are_kept() -> None:
     assert batch.error.cause == "0x06 is not PUT or DEL"
 
 
-def test_frame_whose_own_fields_are_bad_leaves_nothing() -> None:
+def test_frame_with_bad_fields_delivers_nothing() -> None:
     batch = decode_batch(bytes.fromhex("04 a5 64 31"))
     assert batch.messages == [KeepAlive()]
     assert batch.error is not None
     assert (batch.error.message, batch.error.field, batch.error.offset) == ("FRAME", "qos", 3)
 
 
-def test_fragment_takes_the_rest_of_the_batch() -> None:
+def test_fragment_extends_to_the_end_of_the_batch() -> None:
     batch = decode_batch(bytes.fromhex("26 66 dd 04 04"))
     (fragment,) = batch.messages
     assert bytes(fragment) == bytes.fromhex("26 66 dd 04 04")

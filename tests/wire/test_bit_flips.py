@@ -1,4 +1,4 @@
-"""Every single bit of every vector, flipped: an error or a message, the same to both decoders."""
+"""Every single bit of every vector, flipped: an error or a message, the same for both decoders."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def flipped(data: bytes) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("vector", ALL, ids=str)
-def test_flip_gives_an_error_or_a_message(vector: Vector) -> None:
+def test_flipped_bit_is_an_error_or_a_message(vector: Vector) -> None:
     for data in flipped(vector.data):
         start = time.thread_time()
         outcome = outcome_of_both(data, vector.layer)
@@ -38,7 +38,7 @@ def test_flip_gives_an_error_or_a_message(vector: Vector) -> None:
 
 
 def check_written_back(message: Message, vector: Vector) -> None:
-    """What was read can be written, and reads the same again."""
+    """A decoded message can be encoded, and decodes to the same again."""
     data = encode_with_both(message)
     assert outcome_of_both(data, vector.layer) == (message, len(data))
 
@@ -62,7 +62,7 @@ def link_states_outcome(data: bytes, by_layout: bool) -> Message | Failure:
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_flip_in_a_transport_unit(unit: Unit) -> None:
-    """The error, if any, lies within the bytes; what came before it is kept."""
+    """The error, if any, is within the bytes; messages before it are kept."""
     for data in flipped(unit.data):
         if unit.kind == "cbatch":
             try:

@@ -1,4 +1,4 @@
-"""Compressed batches, and blocks that are none (the wire reference §6.2)."""
+"""Compressed batches, and invalid blocks (the wire reference §6.2)."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ def test_compressed_vectors(unit: Unit) -> None:
     assert tuple(batch.messages) == unit.messages
     assert batch.error is None
     assert content == encode_messages(list(unit.messages))
-    # Two compressors need not agree on the block, only on what it gives.
+    # Two compressors may produce different blocks with the same content.
     assert decompress_batch(compress_batch(content)) == content
 
 
-def test_kept_as_it_is_where_compression_does_not_help() -> None:
+def test_content_is_stored_if_compression_does_not_help() -> None:
     assert compress_batch(b"\x04") == b"\x00\x04"
     noise = random.Random(1).randbytes(1000)
     assert compress_batch(noise) == b"\x00" + noise
     assert compress_batch(b"") == b"\x00"
 
 
-def test_compressed_where_it_does() -> None:
+def test_content_is_compressed_if_that_is_shorter() -> None:
     data = compress_batch(b"a" * 1000)
     assert data[0] == 1
     assert len(data) < 50
     assert decompress_batch(data) == b"a" * 1000
 
 
-def test_each_batch_says_for_itself_whether_it_is_compressed() -> None:
+def test_header_of_each_batch_selects_compression() -> None:
     contents = [b"\x04", b"a" * 500, b"", b"\x03\x00", b"ab" * 900]
     sent = [compress_batch(content) for content in contents]
     assert {data[0] for data in sent} == {0, 1}
@@ -78,7 +78,7 @@ def test_largest_batch_is_accepted_and_one_byte_more_is_not() -> None:
 
 
 def test_bomb_is_refused_without_being_unpacked() -> None:
-    """51 kB that would give 12.5 MiB."""
+    """51 kB that would decompress to 12.5 MiB."""
     bomb = b"\x01" + lz4.block.compress(b"\x00" * 13_107_200, store_size=False)
     assert 50_000 < len(bomb) < 53_000
     tracemalloc.start()
@@ -90,8 +90,8 @@ def test_bomb_is_refused_without_being_unpacked() -> None:
         tracemalloc.stop()
 
 
-def test_corrupt_blocks_give_an_error_or_what_they_say() -> None:
-    """Whatever comes out depends on the block alone: nothing of earlier batches leaks."""
+def test_corrupt_block_is_an_error_or_its_own_content() -> None:
+    """The result depends on the block only: no data of earlier batches leaks."""
     seed = random.randrange(2**32)
     print(f"seed {seed}")
     source = random.Random(seed)
@@ -99,7 +99,7 @@ def test_corrupt_blocks_give_an_error_or_what_they_say() -> None:
     refused = 0
     for _ in range(BLOCKS):
         block = _corrupt(valid, source)
-        # What earlier batches left in memory differs between the two.
+        # The memory left by earlier batches differs between the two.
         first = _outcome(b"\x01" + block)
         decompress_batch(compress_batch(source.randbytes(8) * 100))
         assert _outcome(b"\x01" + block) == first, block.hex()

@@ -110,7 +110,7 @@ def _outcome(data: bytes, dialect: str) -> Message | None:
         return None
 
 
-def test_what_a_deployed_node_makes_of_the_pages_forms() -> None:
+def test_deployed_dialect_misreads_the_forms_of_the_pages() -> None:
     info, _, suffix, payload, _ = (decode(bytes.fromhex(f.pages), "network") for f in DIFFERENT)
     assert info == _queryable(QueryableInfo(True, 0))
     assert suffix == declare(UndeclareToken(5, UndeclaredKey(WireExpr(1, "\x03/**"))))
@@ -141,7 +141,7 @@ def test_link_states_have_a_header_instead_of_a_count(
     assert decode_link_states(bytes.fromhex(pages), dialect="pages") == states
 
 
-def test_deployed_decoder_takes_the_header_of_link_states_for_a_count() -> None:
+def test_deployed_decoder_reads_the_header_of_link_states_as_a_count() -> None:
     with pytest.raises(WireError, match="it claims 16 items, 6 bytes are left"):
         decode_link_states(bytes.fromhex("10 01 02 00 01 a3 00"))
 

@@ -1,4 +1,4 @@
-"""explain: every byte labelled once, and the place where bytes break."""
+"""explain: every byte is labelled once, and errors have a position."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_bits_of_the_header_are_drawn() -> None:
     assert "'x=1;y=2'" in text
 
 
-def test_the_place_where_bytes_break_is_shown() -> None:
+def test_position_of_an_error_is_shown() -> None:
     found = explain(REQUEST[:-2], "network")
     assert found.error is not None
     assert (found.error.message, found.error.field, found.error.offset) == (
@@ -126,12 +126,12 @@ def test_integers_are_drawn_byte_by_byte() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_no_form_minds_having_no_bytes(form: str) -> None:
+def test_every_form_accepts_empty_input(form: str) -> None:
     found = explain(b"", form)
     assert "\n".join(lines(found))
 
 
-def test_an_unknown_form_is_our_callers_mistake() -> None:
+def test_unknown_form_is_a_local_error() -> None:
     with pytest.raises(LocalError, match="there is no form 'nonsense'"):
         explain(b"\x04", "nonsense")
 

@@ -1,4 +1,4 @@
-"""Extension chains: what is unknown, what is refused, and how much is too much (§2.1)."""
+"""Extension chains: unknown and invalid extensions, and the limit of their number (§2.1)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_unknown_optional_extension_is_kept(name: str, header: int) -> None:
 def test_unknown_mandatory_extension_makes_the_message_unreadable(name: str, header: int) -> None:
     data = with_chain(name, bytes([header | 0x10]) + UNKNOWN[header])
     outcome = outcome_of_class(data, name)
-    if name in ("Scout", "Hello"):  # deployed nodes pass over them
+    if name in ("Scout", "Hello"):  # deployed nodes ignore them
         kept = Extension(header | 0x10, BODIES[header])
         assert extensions_of(message_of(outcome)) == (kept,)
         return
@@ -93,7 +93,7 @@ def test_chain_that_never_ends_within_an_extension_is_refused() -> None:
     assert (outcome.field, outcome.cause) == ("auth", "more than 32 extensions")
 
 
-def test_repeated_extension_the_last_one_wins() -> None:
+def test_last_of_repeated_extensions_wins() -> None:
     message = message_of(
         outcome_of_class(with_chain("Push", bytes.fromhex("a1 08 a1 09 21 0a")), "Push")
     )
@@ -110,7 +110,7 @@ def test_extensions_are_read_in_any_order() -> None:
     )
 
 
-def test_surplus_bytes_of_a_known_zbuf_are_passed_over() -> None:
+def test_surplus_bytes_of_a_known_zbuf_are_ignored() -> None:
     exact = with_chain("Push", bytes.fromhex("42 03 07 01 aa"))
     surplus = with_chain("Push", bytes.fromhex("42 05 07 01 aa ff ff"))
     assert message_of(outcome_of_class(surplus, "Push")) == message_of(

@@ -1,4 +1,4 @@
-"""Batches out of a stream, however it is cut (the wire reference §6.1, §9)."""
+"""Batches of a stream that arrives in any pieces (the wire reference §6.1, §9)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_random_cuts_do_not_matter() -> None:
     assert found == contents
 
 
-def test_feed_and_ask_one_by_one() -> None:
+def test_batches_can_be_fed_and_read_one_by_one() -> None:
     deframer = StreamDeframer()
     assert deframer.next_batch() is None
     deframer.feed(frame_batch(b"a") + frame_batch(b"b") + b"\x05")
@@ -100,7 +100,7 @@ def test_agreed_batch_size_counts_the_prefix() -> None:
     assert error.cause == "99 bytes, at most 98 are agreed"
 
 
-def test_length_above_the_limit_is_refused_before_its_bytes_come() -> None:
+def test_length_above_the_limit_is_refused_before_its_bytes_arrive() -> None:
     deframer = StreamDeframer()
     deframer.switch_to_low_latency()
     with pytest.raises(WireError, match="at most 65535 are agreed"):
@@ -160,7 +160,7 @@ def test_bytes_after_a_batch_cut_in_two_are_not_copied() -> None:
 
 
 def test_rest_goes_to_another_reader() -> None:
-    """What was read after a handshake belongs to the session."""
+    """Bytes after a handshake belong to the session."""
     stream = frame_batch(b"open") + frame_batch(b"first") + b"\x09"
     for cut in range(6, len(stream) + 1):
         before, after = StreamDeframer(), StreamDeframer()

@@ -1,4 +1,4 @@
-"""The words for messages, against the list that others rely on."""
+"""The words for messages, compared with the public list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lengths and counts that claim more than there is: refused, and nothing allocated for them."""
+"""Lengths and counts above the available bytes are refused, and no memory is allocated."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_length_that_claims_too_much_is_refused(
 
 
 def field_of(name: str, attribute: str) -> str:
-    """What an error calls it: a key has two fields, and its suffix has the length."""
+    """The field in the error: a key has two fields, and its suffix has the length."""
     row = next(row for row in LAYOUTS[name].rows if row.attribute == attribute)
     return "key_suffix" if isinstance(row, KeyRow) else attribute
 
@@ -163,7 +163,7 @@ def peak_of_refusal(data: bytes, name: str) -> int:
 
 
 def with_bombs(data: bytes) -> Iterator[bytes]:
-    """Each byte replaced by a huge number: every length and count there is, and all else."""
+    """Each byte replaced by a huge number, which includes every length and count."""
     for position in range(1, len(data)):
         for bomb in BOMBS.values():
             yield data[:position] + bytes.fromhex(bomb) + data[position + 1 :]

@@ -111,7 +111,7 @@ def test_extensions_of_a_message() -> None:
     assert getattr(above, "cause", "") == f"more than {limit} extensions"
     with pytest.raises(LocalError, match=f"at most {limit} may be sent"):
         encode(Push(WireExpr(9), Del(), extensions=(Extension(0x0E),) * (limit + 1)))
-    # Known ones count too, or we would send what we refuse to read.
+    # Known ones count too: otherwise a message could be sent that no node accepts.
     beside_qos = Push(WireExpr(9), Del(), qos=QoS(8), extensions=(Extension(0x0E),) * limit)
     for encoder in (encode, encode_by_layout):
         with pytest.raises(LocalError, match=f"at most {limit} may be sent"):

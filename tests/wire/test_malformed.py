@@ -1,4 +1,4 @@
-"""Bytes that are not a message: which rule they break, and where that is seen."""
+"""Bytes that are not a message: the error names the rule and the position."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GARBAGE = 10_000
 # --- layers -----------------------------------------------------------------------------------
 
 
-def test_each_body_takes_only_its_own_sub_messages() -> None:
+def test_each_body_accepts_only_its_own_sub_messages() -> None:
     for layout in LAYOUTS.values():
         for row in layout.rows:
             if not isinstance(row, BodyRow):
@@ -149,7 +149,7 @@ NESTED = [
 
 @pytest.mark.parametrize(("name", "header"), NESTED)
 def test_garbage_inside_an_extension_stays_inside(name: str, header: int) -> None:
-    """An error in it, or a value made of it; what follows the extension is never touched."""
+    """It is an error or a value; bytes after the extension are not affected."""
     source = random.Random(header)
     for _ in range(GARBAGE // len(NESTED)):
         size = source.choice((0, 1, 2, 5, 20, 100))

@@ -1,4 +1,4 @@
-"""What all messages have in common, and what the codec's everyday functions refuse."""
+"""Behaviour of all messages, and the errors of `encode` and `decode`."""
 
 from __future__ import annotations
 
@@ -66,9 +66,7 @@ def test_repr_leaves_out_what_is_absent() -> None:
     ("header", "body"),
     [(0x0E, 1), (0x0E, b""), (0x2E, None), (0x2E, b""), (0x4E, None), (0x4E, 1), (0x6E, None)],
 )
-def test_extension_whose_header_does_not_go_with_its_body(
-    header: int, body: int | bytes | None
-) -> None:
+def test_extension_header_must_agree_with_its_body(header: int, body: int | bytes | None) -> None:
     with pytest.raises(LocalError, match="does not go with"):
         Extension(header, body)
 
@@ -79,7 +77,7 @@ def test_extension_header_is_without_z(header: int) -> None:
         Extension(header)
 
 
-def test_extension_says_what_its_header_says() -> None:
+def test_extension_has_the_properties_of_its_header() -> None:
     extension = Extension(0x5F, b"x")
     assert (extension.id, extension.mandatory) == (0x0F, True)
     assert (Extension(0x2E, 5).id, Extension(0x2E, 5).mandatory) == (0x0E, False)
@@ -109,7 +107,7 @@ UNSENDABLE: list[tuple[str, Callable[[], Message]]] = [
 
 
 @pytest.mark.parametrize(("cause", "build"), UNSENDABLE)
-def test_message_that_cannot_be_sent_is_the_caller_s_mistake(
+def test_message_that_cannot_be_encoded_is_a_local_error(
     cause: str, build: Callable[[], Message]
 ) -> None:
     with pytest.raises(LocalError, match=cause):
@@ -127,7 +125,7 @@ def test_bytes_left_over_are_an_error_but_not_after_scouting() -> None:
     assert decode(whole + b"\xff\xff", "scouting") == decode(whole, "scouting")
 
 
-def test_layer_that_does_not_exist_is_the_caller_s_mistake() -> None:
+def test_unknown_layer_is_a_local_error() -> None:
     with pytest.raises(LocalError, match="no layer"):
         decode(b"\x04", "session")  # type: ignore[arg-type]  # wrong on purpose
 
@@ -139,7 +137,7 @@ def test_slices_in_shared_memory_have_two_kinds() -> None:
     assert outcome.cause.startswith("slice kind 2 does not exist")
 
 
-def test_dialect_that_does_not_exist_is_the_caller_s_mistake() -> None:
+def test_unknown_dialect_is_a_local_error() -> None:
     unknown: Any = "klingon"
     with pytest.raises(LocalError, match="there is no dialect 'klingon'"):
         decode(b"\x04", "transport", dialect=unknown)
@@ -156,7 +154,7 @@ def test_any_kind_of_buffer_is_read_into_bytes(kind: Callable[[bytes], Any]) -> 
 
 
 def test_marker_of_shared_memory_after_its_body_is_refused() -> None:
-    """It could not be written back in that order (the wire reference §2.2)."""
+    """It could not be encoded again in that order (the wire reference §2.2)."""
     late = bytes.fromhex("5c 01 09 83 c3 05 08 62 6f 64 79 04")
     with pytest.raises(WireError, match=r"QUERY\.extensions at byte 11: it must stand before"):
         decode(late, "network")
@@ -172,6 +170,6 @@ def test_a_copy_has_everything_and_is_another_message() -> None:
         assert copy is not original
         for name in original.FIELDS:
             value = getattr(original, name)
-            # Compiled, a number is another object each time that it is asked for.
+            # In compiled code, each read of a number creates another object.
             copied = getattr(copy, name)
             assert copied == value if isinstance(value, int) else copied is value

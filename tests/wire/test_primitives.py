@@ -119,12 +119,12 @@ def test_bytes_that_end_inside_a_number(width: str) -> None:
     for size in range(9):
         with pytest.raises(IndexError):
             READERS[width](b"\x80" * size, 0, size)
-        with pytest.raises(IndexError):  # nothing at or after `end` is looked at
+        with pytest.raises(IndexError):  # nothing at or after `end` is read
             READERS[width](b"\x80" * size + b"\x00", 0, size)
 
 
 @pytest.mark.parametrize("width", MAXIMA)
-def test_writing_a_number_that_does_not_fit_is_the_caller_s_mistake(width: str) -> None:
+def test_number_that_does_not_fit_is_a_local_error(width: str) -> None:
     for value in (-1, MAXIMA[width] + 1, 1 << 70):
         with pytest.raises(LocalError, match=f"does not fit {width}"):
             written(width, value)
@@ -148,7 +148,7 @@ def test_fixed_width_integers_are_little_endian() -> None:
         p.write_u8(out, 256)
 
 
-def test_byte_strings_lie_whole_before_the_end() -> None:
+def test_byte_string_must_end_before_the_end_of_the_buffer() -> None:
     assert p.read_bytes_z8(b"\x02ab", 0, 3) == (b"ab", 3)
     assert p.read_bytes_z16(b"\x00", 0, 1) == (b"", 1)
     with pytest.raises(Malformed, match="it claims 2 bytes, 1 are left"):
@@ -169,7 +169,7 @@ def test_byte_strings_too_long_for_their_length_are_not_written() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a", "é", "日本", "🤖", "a\0b", "\u202eabc", "\ufeff"])
-def test_text_survives_byte_for_byte(text: str) -> None:
+def test_text_round_trips_byte_for_byte(text: str) -> None:
     out = BytesWriter()
     p.write_text_z16(out, text)
     data = out.getvalue()

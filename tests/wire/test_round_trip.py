@@ -1,4 +1,4 @@
-"""Any message, written and read: the same message, the same bytes, by both codecs."""
+"""Any message is the same after encoding and decoding, with both codecs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LAYERS: tuple[Layer, ...] = ("scouting", "transport", "network")
 
 
 def checked(examples: int) -> settings:
-    """How often; big messages are wanted, so Hypothesis need not warn of them."""
+    """Settings of Hypothesis: the number of examples, and no warnings about large messages."""
     unwanted = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
     return settings(max_examples=examples, suppress_health_check=unwanted)
 
@@ -35,7 +35,7 @@ def checked(examples: int) -> settings:
 @pytest.mark.parametrize("name", LAYOUTS)
 @checked(EXAMPLES)
 @given(data=st.data())
-def test_written_and_read_back(name: str, data: DataObject) -> None:
+def test_message_round_trips(name: str, data: DataObject) -> None:
     original = data.draw(message(name))
     written = encode_with_both(original)
     assert outcome_of_class(written, name) == (original, len(written))
@@ -68,7 +68,7 @@ def mutated(data: bytes, source: random.Random) -> bytes:
 @pytest.mark.parametrize("layer", LAYERS)
 @checked(50_000 // MUTATIONS if FULL else 100)
 @given(data=st.data(), seed=st.integers(0, 2**32))
-def test_mutated_messages_are_the_same_to_both_decoders(
+def test_mutated_messages_are_the_same_for_both_decoders(
     layer: Layer, data: DataObject, seed: int
 ) -> None:
     written = encode(data.draw(messages(layer)))
@@ -83,5 +83,5 @@ def test_mutated_messages_are_the_same_to_both_decoders(
 @pytest.mark.parametrize("layer", LAYERS)
 @checked(50_000 if FULL else 300)
 @given(data=st.binary(max_size=60), id=st.integers(0, 255))
-def test_noise_is_the_same_to_both_decoders(layer: Layer, data: bytes, id: int) -> None:
+def test_noise_is_the_same_for_both_decoders(layer: Layer, data: bytes, id: int) -> None:
     outcome_of_both(bytes([id]) + data, layer)

@@ -1,4 +1,4 @@
-"""Publications decoded as a run are those that are decoded one by one."""
+"""Publications decoded as a run equal those decoded one by one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def as_runs(data: bytes) -> Outcome:
 
 @st.composite
 def runs(draw: st.DrawFn) -> list[Push]:
-    """Mostly alike; steps in time large enough to leave a run, too."""
+    """Mostly similar publications; some steps in time are large enough to end a run."""
     key = draw(st.sampled_from([WireExpr(0, "a/b"), WireExpr(3, "", True), WireExpr(300, "x")]))
     qos = draw(st.sampled_from([None, QoS(0x0D)]))
     encoding = draw(st.sampled_from([None, Encoding(10), Encoding(10, b"schema")]))
@@ -78,11 +78,11 @@ def test_a_run_is_decoded_as_it_was_encoded(run: list[Push]) -> None:
 # A length that is written with more bytes than it needs, before and within a run.
 @example(b"\x1d\x01\x01\x80\x00" + b"\x1d\x01\x01\x80\x05" + bytes(5))
 @example(b"\x1d\x01\x01\x01\x00" + b"\x1d\x01\x01\x81\x00" + bytes(5))
-def test_whatever_comes_is_what_comes_one_by_one(data: bytes) -> None:
+def test_any_bytes_are_decoded_as_one_by_one(data: bytes) -> None:
     assert as_runs(data) == one_by_one(data)
 
 
-def test_slices_of_shared_memory_are_no_run() -> None:
+def test_slices_of_shared_memory_are_not_a_run() -> None:
     """They have a count where a length would be."""
     slices = [bytes.fromhex(f"01 01 07 88 27 a1 b8 01 {n:02x} 00") for n in range(3)]
     run: list[Push] = [Push(WireExpr(0, "k"), Put(one, shm=True)) for one in slices]
@@ -91,8 +91,8 @@ def test_slices_of_shared_memory_are_no_run() -> None:
     assert as_runs(data) == (run, len(data))
 
 
-def test_what_is_alike_shares_its_key() -> None:
-    """Routing looks keys up once for those that do."""
+def test_publications_of_a_run_share_their_key() -> None:
+    """Routing looks up a shared key once."""
     run = [
         Push(WireExpr(0, "k"), Put(bytes([n]), Timestamp(TIMES[0] + n, ZenohId(b"\1"))))
         for n in range(5)

@@ -22,18 +22,18 @@ from zenlake.wire.sequence import (
 )
 
 
-def test_where_a_real_node_starts() -> None:
+def test_initial_number_is_that_of_a_real_node() -> None:
     assert initial_sn(CLIENT, ROUTER, 0x0FFF_FFFF) == 267_564_560
     assert initial_sn(ROUTER, CLIENT, 0x0FFF_FFFF) == 160_267_807
 
 
 @pytest.mark.parametrize("mask", MASKS)
-def test_it_starts_inside_the_resolution(mask: int) -> None:
+def test_initial_number_is_inside_the_resolution(mask: int) -> None:
     assert initial_sn(CLIENT, ROUTER, mask) == 0x9FF2_B610 & mask
 
 
 @pytest.mark.parametrize("mask", MASKS)
-def test_numbers_turn(mask: int) -> None:
+def test_numbers_wrap_around(mask: int) -> None:
     assert next_sn(mask, mask) == 0
     assert previous_sn(0, mask) == mask
     assert next_sn(previous_sn(5, mask), mask) == 5

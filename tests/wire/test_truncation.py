@@ -1,4 +1,4 @@
-"""Every beginning of every vector: an error or a value, and nothing allocated on a claim."""
+"""Every beginning of every vector: an error or a value, and no memory allocated in advance."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_link_states(vector: LinkStateVector) -> None:
 
 
 @pytest.mark.parametrize("vector", NEGATIVE, ids=str)
-def test_refused_where_the_fault_is(vector: NegativeVector) -> None:
+def test_negative_vector_is_refused_at_the_right_field(vector: NegativeVector) -> None:
     batch = decode_batch(vector.data)
     assert batch.error is not None
     assert (batch.error.message, batch.error.field) == (vector.message, vector.field)
@@ -45,7 +45,7 @@ def test_refused_where_the_fault_is(vector: NegativeVector) -> None:
 @pytest.mark.parametrize("vector", ACCEPTED, ids=str)
 def test_accepted_with_an_unknown_optional_extension(vector: Vector) -> None:
     assert outcome_of_both(vector.data, "transport") == (vector.message, len(vector.data))
-    # Unknown ones are written after the known ones, so the bytes may differ, not the message.
+    # Unknown ones are encoded after the known ones, so the bytes may differ, but not the message.
     assert decode(encode_with_both(vector.message), "transport") == vector.message
 
 

@@ -5,9 +5,9 @@ from zenlake import columnar
 columns = columnar.decode(buffer, bounds)
 batch = columnar.to_arrow(columns)
 
-Kernels are generated from the definitions of `wire` and compiled by Numba where it is installed;
-without it they run as plain Python, slowly. `to_arrow` needs pyarrow, the rest NumPy; both load
-only when they are asked for.
+Kernels are generated from the definitions of `wire` and compiled by Numba if it is installed;
+without it they run as plain Python, slowly. `to_arrow` needs pyarrow, the rest NumPy; both are
+imported at first use.
 """
 
 from __future__ import annotations

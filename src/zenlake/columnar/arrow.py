@@ -1,7 +1,7 @@
-"""Columns as an Arrow record batch: numbers and payloads stay where they are.
+"""Columns as an Arrow record batch: numbers and payloads are not copied.
 
-Numbers are the kernels' own memory, stretches are views into the buffer, keys are a dictionary
-of the different ones. A field that a message does not have is null.
+Numbers are the memory that kernels wrote, byte ranges are views into the buffer, keys are
+dictionary-encoded. A field that a message does not have is null.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _KEY: Final = pa.struct(
 
 
 def to_arrow(columns: Columns, names: Iterable[str] | None = None) -> pa.RecordBatch:
-    """The rows with these fields, or with all.
+    """The rows with the named fields, or with all.
 
     The batch keeps the buffer and the columns alive. A timestamp is two columns (`timestamp_time`,
     `timestamp_id`), an encoding too (`encoding_id`, `encoding_schema`).
@@ -77,7 +77,7 @@ def _kinds(columns: Columns) -> pa.Array:
 
 
 def _arrays(columns: Columns, field: Field) -> dict[str, pa.Array]:
-    """The columns of a field; one that no row has takes no time."""
+    """The columns of a field; a field that no row has costs no time."""
     if not columns.has_any(field.name):
         return {name: pa.nulls(len(columns), type) for name, type in _columns_of(field)}
     present = columns.present(field.name)
@@ -117,7 +117,7 @@ def _numbers(
 
 
 def _stretches(columns: Columns, name: str, type: pa.DataType) -> pa.Array:
-    """Views into the buffer, null where there is none."""
+    """Views into the buffer, null if a row does not have the field."""
     offsets = columns[f"{name}_offset"]
     views = views_of(columns, offsets, columns[f"{name}_length"])
     buffers = [_validity(offsets != 0), pa.py_buffer(views), pa.py_buffer(columns.data)]
@@ -131,7 +131,7 @@ def _validity(present: NDArray[np.bool_] | None) -> pa.Buffer | None:
 
 
 def _keys(columns: Columns) -> pa.Array:
-    """Numbers into the list of different keys, in the order in which they appear."""
+    """Indices into the list of distinct keys, which are in the order of appearance."""
     keys = intern_keys(columns)
     offsets = columns["key_suffix_offset"][keys.rows]
     views = views_of(columns, offsets, columns["key_suffix_length"][keys.rows])

@@ -1,7 +1,7 @@
-"""Why decoding stopped, as numbers that kernels can return.
+"""Causes of decoding errors, as numbers that kernels can return.
 
-A reader returns the next position, or one of these, which are all negative. The texts say the
-same as the scalar decoder's, without the numbers it adds.
+A reader returns the next position, or a cause, which is negative. The texts are those of the
+scalar decoder, without the values that it adds.
 """
 
 from __future__ import annotations
@@ -58,4 +58,4 @@ CAUSES: Final = (
     "the slice kind does not exist",
     "not a canonical locator",
 )
-"""By number without the sign."""
+"""The texts of the causes: that of cause -n at index n."""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Columns:
     """One row for each message, in the order of units. Offsets count from the buffer's start.
 
-    Every row has `unit`, `kind`, `offset`, `length` and `unknown_extensions` (how many); the rest
-    is as in `fields`. A value is 0 and has no meaning where `present` is false. Messages in a FRAME
+    Every row has `unit`, `kind`, `offset`, `length` and `unknown_extensions` (a count); `fields`
+    defines the others. A value is 0 and has no meaning if `present` is false. Messages in a FRAME
     have the `sn`, `reliable` and `priority` of the FRAME.
     """
 
@@ -44,7 +44,7 @@ class Columns:
         self.forms = forms
         self.rows = rows
         self.failures = failures
-        """For each unit 0, or a number that `failure` reads."""
+        """For each unit 0, or a number that `failure` decodes."""
         self._table = table
         self._present_in_any: int | None = None
 
@@ -72,26 +72,26 @@ class Columns:
         return self._present_in_any & presence_bits()[field] != 0
 
     def handles(self) -> tuple[Any, Any, int]:
-        """Handles of buffer and table, and the room; valid as long as this object exists."""
+        """Handles of buffer and table, and its room; valid as long as this object exists."""
         return handle_of(self.data), self._table.handle(), self._table.room
 
     def kind_words(self) -> list[str]:
         return [kinds()[code] for code in self["kind"]]
 
     def bytes_of(self, field: str, row: int) -> bytes | None:
-        """The stretch of one row, such as its payload."""
+        """The bytes of a field in one row, such as its payload."""
         start, size = int(self[f"{field}_offset"][row]), int(self[f"{field}_length"][row])
         return self.data[start : start + size].tobytes() if start else None
 
     # --- failures -----------------------------------------------------------------------------
 
     def failure(self, unit: int) -> Failure | None:
-        """Where and why reading of a unit stopped; None if it was read to its end."""
+        """Where and why decoding of a unit failed; None if it was decoded to its end."""
         number = int(self.failures[unit])
         return failure_of(number, int(self.bounds[unit])) if number else None
 
     def error(self, unit: int) -> WireError | None:
-        """The same in words, without the numbers that `exact_error` has."""
+        """The failure as a WireError, without the values that `exact_error` has in its text."""
         from zenlake.columnar._generated.kernels import PLACES
 
         failure = self.failure(unit)
@@ -101,7 +101,7 @@ class Columns:
         return WireError(message, field, failure.offset, CAUSES[failure.cause])
 
     def exact_error(self, unit: int) -> WireError | None:
-        """The error of the scalar decoder, which reads the unit again."""
+        """The error of the scalar decoder, which decodes the unit again."""
         if not self.failures[unit]:
             return None
         content = self.data[self.bounds[unit] : self.bounds[unit + 1]].tobytes()

@@ -1,4 +1,4 @@
-"""Loads and stores at addresses, for Numba. All numbers in kernels are signed and of 64 bits."""
+"""Loads and stores at addresses, for Numba. All numbers in kernels have 64 bits and a sign."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _I64 = ir.IntType(64)
 
 
 def _pointer(builder: Any, args: Any, width: int) -> Any:
-    """To the cell of a column in a row."""
+    """A pointer to the cell of a column in a row."""
     table, room, column, n = args[:4]
     begin = builder.add(table, builder.mul(column, room))
     address = builder.add(begin, builder.mul(n, ir.Constant(_I64, width)))
@@ -24,7 +24,7 @@ def _widened(builder: Any, value: Any, width: int) -> Any:
 
 
 def loader(width: int) -> Any:
-    """`load(buf, pos)`: `width` bytes, wherever they lie."""
+    """`load(buf, pos)`: `width` bytes, not necessarily aligned."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = builder.inttoptr(builder.add(*args), ir.IntType(8 * width).as_pointer())

@@ -32,13 +32,13 @@ BUFFER_BYTES_MAX: Final = 0x7FFF_FFFF
 """Offsets have 32 bits, and Arrow's have a sign."""
 
 _FIRST_ROWS: Final = 4_096
-"""The size of the first table; its rows serve to estimate how many there will be."""
+"""The size of the first table; its rows are used to estimate the total number."""
 
 
 def decode(
     buffer: Bytes, bounds: Sequence[int] | NDArray[np.int64], forms: Forms = BATCH
 ) -> Columns:
-    """The rows of all units; `forms` is the form of each unit, or one form for all."""
+    """Decode all units; `forms` is the form of each unit, or one form for all."""
     from zenlake.columnar._generated.kernels import decode_units
 
     data, limits = _bytes_of(buffer), _bounds_of(bounds)
@@ -61,8 +61,10 @@ def decode(
 
 
 def _likely_rows(bounds: NDArray[np.int64], unit: int, rows: int, room: int) -> int:
-    """An estimate from the rows so far, plus half: unused rows cost nothing, growing again does.
-    At least twice the present room."""
+    """An estimate from the rows so far, plus half: unused rows cost nothing, but growing does.
+
+    It is at least twice the present room.
+    """
     read, whole = int(bounds[unit] - bounds[0]), int(bounds[-1] - bounds[0])
     likely = rows * whole // read if read else 0
     return max(likely + likely // 2, 2 * room)

@@ -1,4 +1,4 @@
-"""A failure in one number: where, in which row of which message, and why."""
+"""A failure packed into one number: the offset, the row of a message, and the cause."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ _PLACE_BITS: Final = 14
 
 
 class Failure(NamedTuple):
-    """What ended the decoding of a unit, as in `WireError`."""
+    """The error that ended the decoding of a unit, as in `WireError`."""
 
     offset: int
     """From the start of the unit."""
     place: int
-    """Which of `PLACES`: the message and its row."""
+    """An index into `PLACES`: the message and its row."""
     cause: int
-    """Which of `CAUSES`."""
+    """An index into `CAUSES`."""
 
 
 def failed(at: str, place: int, cause: str) -> str:
-    """The expression that kernels return: negative, as all that is no position.
+    """The expression that kernels return: negative, unlike a position.
 
-    Not a function, because Numba would compile it again for each place.
+    It is not a kernel function, because Numba would compile it again for each place.
     """
     return f"{cause} - ({at} << {_CAUSE_BITS + _PLACE_BITS} | {place << _CAUSE_BITS})"
 

@@ -1,13 +1,13 @@
-"""Which columns there are: read off the layouts of the messages.
+"""Fields and columns, derived from the layouts of the messages.
 
-Every leaf of every message is a field. What means the same has the same name: the `payload` of a
-PUT, an ERR and a FRAGMENT is one field. A field has one column or a few (a key has its scope, its
-suffix, whose numbering it is). Lists, and structures that hold one, stay whole: a stretch of
-bytes for the scalar decoder to read.
+Every leaf of every message is a field. Leaves with the same meaning have the same name: the
+`payload` of a PUT, an ERR and a FRAGMENT is one field. A field has one column or a few (a key has
+its scope, its suffix, and whose numbering it is). Lists, and structures with a list, are not
+divided: the field is a byte range, which the scalar decoder can read.
 
-Absent is 0 in every column, so that fresh memory needs no filling and a field that no message has
-costs nothing. Where 0 is also a value, a bit of the column `present` tells them apart; a stretch
-never begins at 0, where the first header is.
+An absent field is 0 in every column, so that fresh memory needs no filling and a field that no
+message has costs nothing. If 0 is also a value, a bit of the column `present` distinguishes the
+two; a byte range never begins at offset 0, where the first header is.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SHAPES: Final = {
     "encoding": (("word", "_id"), ("word", "_schema_offset"), ("word", "_schema_length")),
     "info": (("small", "_complete"), ("word", "_distance")),
 }
-"""The columns of a field: how wide each is, and how its name ends."""
+"""The columns of a field: the width and the suffix of the name of each."""
 
 STRETCHES: Final = ("span", "text")
 
@@ -88,10 +88,10 @@ _NAMES: Final = {
     ("Close", "session"): "close_session",
     ("Close", "reason"): "close_reason",
 }
-"""Where the name of an attribute is not that of the field: by class or layer, and attribute."""
+"""Names of fields that differ from the attribute: by class or layer, and attribute."""
 
 _OFTEN: Final = ("Push", "Put", "Frame")
-"""Their columns lie together: memory is zeroed in large pages."""
+"""The columns of these are adjacent, because memory is zeroed in large pages."""
 
 _PREFIXES: Final = {"SourceInfo": "source_", "ResponderId": "responder_"}
 
@@ -102,16 +102,16 @@ class Field(NamedTuple):
 
     @property
     def columns(self) -> tuple[tuple[str, str], ...]:
-        """Width and name of each."""
+        """Width and name of each column."""
         return tuple((width, self.name + ending) for width, ending in SHAPES[self.shape])
 
 
 OAM_NUMBER: Final = Field("oam_number", "long")
-"""What the body of an OAM may be instead of bytes."""
+"""The field for the body of an OAM that is a number."""
 
 
 def field_of(layout: Layout, row: Row) -> Field | None:
-    """The field that a row is kept in; None for rows that are none or hold fields themselves."""
+    """The field of a row; None for rows that are not stored or that consist of fields."""
     by_class, by_layer = (layout.class_name, row.attribute), (layout.layer, row.attribute)
     plain = _PREFIXES.get(layout.class_name, "") + row.attribute
     name = _NAMES.get(by_class) or _NAMES.get(by_layer) or plain
@@ -139,7 +139,7 @@ def _field_of_extension(name: str, row: ExtRow) -> Field | None:
 
 
 def is_kept_whole(layout: Layout) -> bool:
-    """Structures with lists have no columns of their own."""
+    """Whether a structure has a list, and therefore no columns of its own."""
     return any(isinstance(row, ListRow) for row in layout.rows)
 
 
@@ -152,7 +152,7 @@ def _shape_of(type: WireType) -> str:
         return "text"
     if type.limit is None:
         return "span"
-    # Choices are small, however wide the number is that brings them.
+    # Enumerations are small, even if their encoding is wide.
     if type.limit <= 0xFF or (type.of and type.python != "QoSLink"):
         return "small"
     return "word" if type.limit <= 0xFFFF_FFFF else "long"
@@ -175,7 +175,7 @@ def structures_in(layout: Layout) -> set[str]:
 
 
 def has_columns(layout: Layout) -> bool:
-    """Lists, what they hold and what holds them are only checked."""
+    """Whether a layout is stored in columns; lists, their items and owners are only checked."""
     items = {row.item for one in LAYOUTS.values() for row in one.rows if isinstance(row, ListRow)}
     return bool(layout.header) or not (is_kept_whole(layout) or layout.class_name in items)
 
@@ -202,7 +202,7 @@ def _all_fields() -> Iterator[Field]:
 
 
 class Column(NamedTuple):
-    """Where a column begins in a table of one row, and how many bytes each of its cells has."""
+    """The offset of a column in a table of one row, and the bytes of each of its cells."""
 
     begin: int
     width: int
@@ -230,7 +230,7 @@ def row_bytes() -> int:
 
 @cache
 def presence_bits() -> dict[str, int]:
-    """The bit in `present` of each field that has one: all but stretches."""
+    """The bit in `present` of each field that has one: all except byte ranges."""
     names = [field.name for field in fields().values() if field.shape not in STRETCHES]
     if len(names) > 63:
         raise ValueError("more fields than a word has bits")

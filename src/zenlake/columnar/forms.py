@@ -1,4 +1,4 @@
-"""What a unit holds, as numbers for kernels."""
+"""The forms of units, as numbers for kernels."""
 
 from __future__ import annotations
 

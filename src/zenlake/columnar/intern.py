@@ -1,8 +1,8 @@
-# Parts: 404029e9d99d55b6
-"""Keys interned: each different (scope, whose numbering, suffix) gets a number.
+# Parts: d88f53e7d37ddfbb
+"""Interned keys: each distinct (scope, whose numbering, suffix) gets a number.
 
-A column of keys then is a column of small numbers and a short list of different keys, which is
-all that has to be resolved, matched or written.
+A column of keys then is a column of small numbers and a short list of distinct keys. Only these
+have to be resolved, matched or written.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ABSENT: Final = -1
 
 
 class Keys(NamedTuple):
-    """A number for each row, `ABSENT` where it has no key; for each number the first row."""
+    """A number for each row (`ABSENT` if it has no key), and the first row of each number."""
 
     ids: NDArray[np.int32]
     rows: NDArray[np.int64]
@@ -55,7 +55,7 @@ def intern_stretches(
     numbers: NDArray[np.uint32] | None = None,
     present: NDArray[np.bool_] | None = None,
 ) -> Keys:
-    """The same for any stretches, each perhaps with a number beside it; absent where at 0."""
+    """Intern byte ranges, each with an optional number; a range at offset 0 is absent."""
     count = len(offsets)
     ids = np.full(count, ABSENT, np.int32)
     rows = np.zeros(count, np.int64)
@@ -72,7 +72,7 @@ def intern_stretches(
 
 @inlined
 def hash_of(buf: Buffer, key: HashKey, alias: int, offset: int, length: int) -> int:
-    """Of the alias (33 bits) and the bytes, eight at a time; the last may overlap those before."""
+    """The hash of the alias (33 bits) and the bytes, in words of eight; the last may overlap."""
     state = feed_hash(begin_hash(key), alias << 31 ^ length)
     pos, end = offset, offset + length
     if length < 8:
@@ -116,7 +116,7 @@ def intern_kernel(
     ids: Numbers,
     rows: Numbers,
 ) -> int:
-    """Open addressing: a slot has 0, or 1 more than the number of a key; half stay free."""
+    """Open addressing: a slot is 0 or the number of a key plus 1; at least half are free."""
     count = 0
     for n in range(len(present)):
         if not present[n]:

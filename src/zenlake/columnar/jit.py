@@ -1,7 +1,7 @@
-"""Kernels: plain functions that Numba compiles where it is installed.
+"""Kernels: plain functions that Numba compiles if it is installed.
 
-Without Numba (or with `NUMBA_DISABLE_JIT=1`) the same functions run as they stand, slowly, with
-the same results. So a kernel keeps to what both understand: numbers, loops, calls.
+Without Numba (or with `NUMBA_DISABLE_JIT=1`) the same functions run as plain Python, slowly, with
+the same results. So a kernel uses only what both support: numbers, loops, calls.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ def _numba() -> Any:
 NUMBA: Final = _numba()
 IS_COMPILED: Final = NUMBA is not None
 
-# Nobody calls parts from outside, which saves a third of the time to compile.
+# Parts are called by kernels only: without wrappers, compilation takes a third less time.
 _PART: Final = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def kernel(function: Function) -> Function:
-    """A part of kernels."""
+    """A function that only kernels call."""
     return function if NUMBA is None else NUMBA.njit(**_PART)(function)
 
 
 def inlined(function: Function) -> Function:
-    """A small part that is copied to where it is called."""
+    """A small function that is inlined into its callers."""
     return function if NUMBA is None else NUMBA.njit(forceinline=True, **_PART)(function)
 
 
 def entry(function: Function) -> Function:
-    """What is called from outside: compiled once, kept on disk with all its parts.
+    """A function that plain Python calls: compiled once, cached on disk with all its parts.
 
-    Numba looks only at the file of the entry itself to tell whether what it kept is old. The
-    generated file carries a digest of the hand-written parts for that reason.
+    Numba checks only the file of the entry itself to decide whether the cache is current.
+    Therefore the generated file contains a digest of the hand-written parts.
     """
     return function if NUMBA is None else NUMBA.njit(nogil=True, cache=True)(function)

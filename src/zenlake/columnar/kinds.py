@@ -1,7 +1,7 @@
 """The kinds of messages as numbers: the codes of the column `kind`.
 
-The words are those of `wire.kinds`; here it is said how a kernel finds them, which has no object
-to ask.
+The words are those of `wire.kinds`. A kernel has no message object, so this module defines how the
+kind follows from the layout.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from zenlake.wire.kinds import LINK_STATE_OAM_ID
 from zenlake.wire.layout import BodyRow, Layout
 
 BY_FLAG: Final = {"Init": ("A", "INIT_ACK", "INIT_SYN"), "Open": ("A", "OPEN_ACK", "OPEN_SYN")}
-"""Messages with two kinds: a header flag, the kind where it is set, and where not."""
+"""Messages with two kinds: a header flag, the kind if it is set, and the kind if not."""
 
 BY_ID: Final = {"Oam": (LINK_STATE_OAM_ID, "OAM/LINKSTATE", "OAM")}
-"""The same by the message's id."""
+"""Messages whose kind depends on the message's id."""
 
 
 def body_row(layout: Layout) -> BodyRow | None:
@@ -41,7 +41,7 @@ def kinds_of(layout: Layout) -> tuple[str, ...]:
 
 @cache
 def kinds() -> tuple[str, ...]:
-    """The word of every code; 0 is none."""
+    """The word of every code; 0 is not a kind."""
     layers = ("scouting", "transport", "network")
     messages = [one for layer in layers for one in LAYOUTS.values() if one.layer == layer]
     return ("", *(kind for message in messages for kind in kinds_of(message)))

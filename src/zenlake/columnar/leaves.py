@@ -1,10 +1,10 @@
 """Reading integers, byte strings and texts in kernels, as `wire.primitives` and `wire.values` do.
 
-A reader takes `(buf, pos, end)` and returns what it read and the next position, which is a cause
-(negative) where it could not. It looks at no byte before it has compared the position with `end`.
+A reader has the arguments `(buf, pos, end)` and returns the value and the next position, which is
+a cause (negative) on an error. It compares the position with `end` before it reads a byte.
 
-A 64-bit number above 2**63 is negative when compiled and large when not: whoever compares one
-checks both sides. Stored as an unsigned number it is the same.
+A 64-bit number above 2**63 is negative in compiled code and positive in plain Python, so a
+comparison must check both bounds. Stored as an unsigned number it is the same.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _MANDATORY_BIT: Final = 0x10
 
 @kernel
 def read_small(buf: Buffer, pos: int, end: int, limit: int) -> tuple[int, int]:
-    """A z8, z16 or z32, as `limit` says."""
+    """A z8, z16 or z32, depending on `limit`."""
     if pos >= end:
         return 0, END
     value = load(buf, pos)
@@ -59,7 +59,7 @@ def read_small(buf: Buffer, pos: int, end: int, limit: int) -> tuple[int, int]:
 
 @kernel
 def read_tail(buf: Buffer, pos: int, end: int, first: int, limit: int) -> tuple[int, int]:
-    """The rest of one whose first byte had its continuation bit set."""
+    """The rest of a number whose first byte had its continuation bit set."""
     value = first & 0x7F
     shift = 7
     while True:
@@ -82,7 +82,7 @@ def read_tail(buf: Buffer, pos: int, end: int, first: int, limit: int) -> tuple[
 
 @kernel
 def read_z64(buf: Buffer, pos: int, end: int) -> tuple[int, int]:
-    """Any 64 bits: the ninth byte counts whole, and may set the sign of a machine integer."""
+    """Any 64 bits: the ninth byte has eight, and may set the sign of a machine integer."""
     value = 0
     shift = 0
     while shift < 56:
@@ -115,7 +115,7 @@ def read_u16(buf: Buffer, pos: int, end: int) -> tuple[int, int]:
 
 @kernel
 def read_count(buf: Buffer, pos: int, end: int, limit: int) -> tuple[int, int]:
-    """How many items follow; each takes a byte at least."""
+    """How many items follow; each has at least one byte."""
     count, pos = read_small(buf, pos, end, _Z32_MAX)
     if pos < 0:
         return 0, pos
@@ -126,7 +126,7 @@ def read_count(buf: Buffer, pos: int, end: int, limit: int) -> tuple[int, int]:
     return count, pos
 
 
-# --- stretches of bytes ---------------------------------------------------------------------
+# --- byte ranges ----------------------------------------------------------------------------
 
 
 @kernel
@@ -146,7 +146,7 @@ def check_text(buf: Buffer, pos: int, end: int) -> int:
 
 @kernel
 def skip_slices(buf: Buffer, pos: int, end: int) -> int:
-    """A list of slices, of which some lie in shared memory."""
+    """Skip a list of slices, some of them in shared memory."""
     count, pos = read_small(buf, pos, end, _Z32_MAX)
     if pos < 0:
         return pos
@@ -168,7 +168,7 @@ def skip_slices(buf: Buffer, pos: int, end: int) -> int:
 
 @kernel
 def read_zid(buf: Buffer, pos: int, end: int, size: int) -> tuple[int, int]:
-    """How many bytes of an id count, the zero bytes at its high end do not; where it ends."""
+    """The length of an id without the zero bytes at its high end, and the next position."""
     if size == 0 or size > _ZID_BYTES_MAX:
         return 0, ID_SIZE
     stop = pos + size
@@ -183,7 +183,7 @@ def read_zid(buf: Buffer, pos: int, end: int, size: int) -> tuple[int, int]:
 
 @kernel
 def read_timestamp(buf: Buffer, pos: int, end: int) -> tuple[int, int, int, int]:
-    """The time, where the id lies, its length, and the next position."""
+    """The time, the offset of the id, its length, and the next position."""
     time, pos = read_z64(buf, pos, end)
     if pos < 0:
         return 0, 0, 0, pos
@@ -196,7 +196,7 @@ def read_timestamp(buf: Buffer, pos: int, end: int) -> tuple[int, int, int, int]
 
 @kernel
 def read_encoding(buf: Buffer, pos: int, end: int) -> tuple[int, int, int, int]:
-    """The id, where the schema lies (0 where there is none), its length, the next position."""
+    """The id, the offset of the schema (0 if there is none), its length, the next position."""
     word, pos = read_small(buf, pos, end, _ENCODING_MAX)
     if pos < 0 or word & 1 == 0:
         return word >> 1, 0, 0, pos
@@ -211,7 +211,7 @@ def read_encoding(buf: Buffer, pos: int, end: int) -> tuple[int, int, int, int]:
 
 @kernel
 def skip_extension(buf: Buffer, pos: int, end: int, header: int) -> int:
-    """Past the body of an extension whose header was read."""
+    """Skip the body of an extension whose header was read."""
     enc = header & _ENC
     if enc == 0:
         return pos
@@ -226,7 +226,7 @@ def skip_extension(buf: Buffer, pos: int, end: int, header: int) -> int:
 
 @kernel
 def skip_unknown(buf: Buffer, pos: int, end: int, header: int) -> int:
-    """The same, unless it is mandatory."""
+    """Skip an unknown extension; an error if it is mandatory."""
     if header & _MANDATORY_BIT != 0 and header & _ENC != _ENC:
         return MANDATORY
     return skip_extension(buf, pos, end, header)
@@ -234,7 +234,7 @@ def skip_unknown(buf: Buffer, pos: int, end: int, header: int) -> int:
 
 @kernel
 def skip_chain(buf: Buffer, pos: int, end: int) -> int:
-    """Past a chain that is itself the content of an extension."""
+    """Skip a chain that is itself the content of an extension."""
     count = 0
     while True:
         if pos >= end:

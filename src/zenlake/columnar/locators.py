@@ -1,6 +1,6 @@
 """Whether a text is a canonical locator: `protocol/address`, then perhaps `?a=1;b` in order.
 
-The same decision as `wire.values.endpoint.read_locator`, without taking the text apart: the
+The result is that of `wire.values.endpoint.read_locator`, without splitting the text: the
 parameters of a canonical locator have names, ascend, and have no empty value after a `=`.
 """
 
@@ -22,7 +22,7 @@ _HASH, _SLASH, _SEMICOLON, _EQUALS, _QUESTION = (ord(sign) for sign in "#/;=?")
 
 @kernel
 def skip_locator(buf: Buffer, pos: int, end: int) -> int:
-    """Past the length and the text, or the cause."""
+    """Skip a length and a canonical locator; returns a cause if it is not one."""
     size, pos = read_length(buf, pos, end, _Z8_MAX)
     if pos < 0:
         return pos
@@ -51,7 +51,7 @@ def _is_canonical(buf: Buffer, pos: int, end: int) -> bool:
 
 @kernel
 def _are_canonical(buf: Buffer, pos: int, end: int) -> bool:
-    """Of parameters: each has a name, greater than the one before, and no empty value."""
+    """Whether each parameter has a name, greater than the one before, and no empty value."""
     last, last_end = pos, pos
     while True:
         name_end = pos
@@ -75,7 +75,7 @@ def _are_canonical(buf: Buffer, pos: int, end: int) -> bool:
 
 @kernel
 def _is_less(buf: Buffer, first: int, first_end: int, second: int, second_end: int) -> bool:
-    """In the order of bytes, which in UTF-8 is that of characters."""
+    """Compare bytes, which in UTF-8 is the order of characters."""
     while first < first_end and second < second_end:
         if load(buf, first) != load(buf, second):
             return load(buf, first) < load(buf, second)

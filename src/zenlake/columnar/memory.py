@@ -1,12 +1,12 @@
 """How kernels reach memory: a byte of the buffer, a cell of the table.
 
-Compiled, buffer and table are addresses: arrays would be passed in seven pieces and counted at
-every use, which took most of the time. Nothing here checks anything, so every kernel compares
-its position with the end before it reads, and its row with the room before it writes. In plain
-Python they are objects that check bounds, and the tests run both.
+In compiled code, buffer and table are addresses: an array would be passed as seven values and
+reference-counted at every use, which took most of the time. There are no checks, so every kernel
+compares its position with the end before it reads, and its row with the room before it writes. In
+plain Python they are objects that check bounds, and the tests run both.
 
-A table has `room` rows. Its columns lie one after another, so that a column that begins `column`
-bytes into a table of one row begins at `column * room`.
+A table has `room` rows. Its columns are stored one after another: a column at offset `column` in a
+table of one row begins at `column * room`.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ than chance does. Python, Ruby and Rust use it for their own tables for that rea
 A caller feeds words of 64 bits, and no two of its messages may be the same list of words. So a
 message of variable length begins with its length.
 
-All numbers here have 64 bits without a sign, unlike in other kernels, and leave by `slot_hash`
-only.
+All numbers here have 64 bits without a sign, unlike in other kernels; only `slot_hash` returns one
+to them.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def begin_hash(key: HashKey) -> State:
 
 @inlined
 def feed_hash(state: State, number: int) -> State:
-    """One word, signed or not, and one round."""
+    """Add one word, signed or not, with one round."""
     word = unsigned(number)
     v0, v1, v2, v3 = _round(state[0], state[1], state[2], state[3] ^ word)
     return v0 ^ word, v1, v2, v3
@@ -85,7 +85,7 @@ def feed_hash(state: State, number: int) -> State:
 
 @inlined
 def slot_hash(state: State) -> int:
-    """Three rounds, and 63 bits of the hash."""
+    """Finish with three rounds; returns 63 bits of the hash."""
     v0, v1, v2, v3 = state
     v0, v1, v2, v3 = _round(v0, v1, v2 ^ unsigned(0xFF), v3)
     v0, v1, v2, v3 = _round(v0, v1, v2, v3)

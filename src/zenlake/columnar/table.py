@@ -1,4 +1,4 @@
-"""Table: the memory that kernels write to, a column after another."""
+"""Table: the memory that kernels write to, column by column."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 _TYPES: Final = {1: np.uint8, 4: np.uint32, 8: np.uint64}
 
 _STAGGER: Final = 80
-"""Keeps the cells of one row from sharing a cache set with each other."""
+"""Prevents that the cells of one row share a cache set."""
 
 
 class Table:
-    """Room for rows. New rows are zero, and take no memory before they are written."""
+    """Memory for rows. New rows are zero, and use no memory before they are written."""
 
     __slots__ = ("_memory", "room")
 
     def __init__(self, rows: int) -> None:
         self.room = (rows + 1023) // 1024 * 1024 + _STAGGER
-        # Not `np.zeros`: it asks for huge pages, of which each column would clear some.
+        # Not `np.zeros`: it requests huge pages, and each column would clear some of them.
         # Private: pages of shared memory cost twice the time to get.
         memory = mmap(-1, self.room * row_bytes(), MAP_PRIVATE | MAP_ANONYMOUS)
         self._memory = np.frombuffer(memory, np.uint8)
 
     def column(self, name: str) -> NDArray[Any]:
-        """A view of all its cells."""
+        """A view of all cells of a column."""
         begin, width = columns()[name]
         cells = self._memory[begin * self.room : (begin + width) * self.room]
         return cells.view(_TYPES[width])
@@ -42,7 +42,7 @@ class Table:
         return handle_of(self._memory)
 
     def grown(self, rows: int, room: int) -> Table:
-        """The same rows in a larger one; columns that are all zero stay without memory."""
+        """The same rows in a larger table; columns that are all zero still use no memory."""
         new = Table(room)
         for name in columns():
             cells = self.column(name)[:rows]

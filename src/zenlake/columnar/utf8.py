@@ -25,7 +25,7 @@ def _is_utf8_beyond_ascii(buf: Buffer, pos: int, end: int) -> bool:
         pos += 1
         if first < 0x80:
             continue
-        # The second byte is what tells overlong forms, surrogates and too large numbers.
+        # The second byte shows overlong forms, surrogates and too large numbers.
         low, high, more = 0x80, 0xBF, 1
         if first < 0xC2 or first > 0xF4:
             return False

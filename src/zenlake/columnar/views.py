@@ -1,4 +1,4 @@
-"""Stretches of the buffer as Arrow's views: four words each, the data stays where it is.
+"""Byte ranges of the buffer as Arrow's views: four words each, without a copy of the data.
 
 Words are little-endian, as on every machine that Arrow has packages for.
 """
@@ -25,7 +25,7 @@ _INLINE_BYTES_MAX: Final = 12
 def views_of(
     columns: Columns, offsets: NDArray[np.uint32], lengths: NDArray[np.uint32]
 ) -> NDArray[np.uint32]:
-    """One view for each row, of the buffer as the first and only one."""
+    """One view for each row, into the buffer with index 0."""
     out = np.zeros(len(offsets) * VIEW_WORDS, np.uint32)
     _write_views(handle_of(columns.data), offsets, lengths, out)
     return out
@@ -33,7 +33,7 @@ def views_of(
 
 @entry
 def _write_views(buf: Buffer, offsets: Numbers, lengths: Numbers, out: Numbers) -> None:
-    """Length, then the bytes themselves if few, else the first four, 0 and the offset."""
+    """Write the length, then the bytes if there are few, else the first four, 0 and the offset."""
     for row in range(len(offsets)):
         offset, length = int(offsets[row]), int(lengths[row])
         view = row * VIEW_WORDS
@@ -48,7 +48,7 @@ def _write_views(buf: Buffer, offsets: Numbers, lengths: Numbers, out: Numbers) 
 
 @inlined
 def _word(buf: Buffer, pos: int, size: int) -> int:
-    """Up to four bytes, the first the lowest; none where `size` is not positive."""
+    """Up to four bytes as a little-endian number; 0 if `size` is not positive."""
     word = 0
     for index in range(size):
         word |= load(buf, pos + index) << 8 * index

@@ -1,1 +1,1 @@
-"""Help for tests of and with zenlake; needs the `test` extra."""
+"""Tools for tests of and with zenlake; they need the `test` extra."""

@@ -1,7 +1,7 @@
-"""Envelopes: what a capture file writes around the data of a packet.
+"""Envelopes: the bytes of a capture file around the data of a packet.
 
-A record is `before`, the time, `between`, the data, `after`. All but the time is the same in
-every copy of a packet, so it is made once.
+A record is `before`, the time, `between`, the data, `after`. Everything except the time and the
+data is the same in every copy of a packet, so it is made once.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _two_words: Final = Struct("<II").pack
 
 class Envelope(Protocol):
     head: bytes
-    """What the file begins with."""
+    """The header of the file."""
 
     def around(self, packet: Packet) -> tuple[bytes, bytes, bytes]:
-        """Before its time, between that and its data, after these."""
+        """The bytes before its time, between time and data, and after the data."""
 
     def times(self, times_ns: Sequence[int]) -> list[bytes]:
-        """As records have them."""
+        """The encoded times of records."""
 
 
 class PcapngEnvelope:
@@ -42,7 +42,7 @@ class PcapngEnvelope:
         self.head = self._taken()
         first = {packet.link_type: packet for packet in reversed(packets)}
         for packet in sorted(first.values(), key=packets.index):
-            # An interface is written before its first packet.
+            # The interface description is written before its first packet.
             self._writer.write(packet)
             interface = self._taken()
             self._writer.write(packet)
@@ -64,7 +64,7 @@ class PcapngEnvelope:
 
 
 class PcapEnvelope:
-    """The records of a classic file with nanoseconds, which is of one link type."""
+    """The records of a classic pcap file with nanoseconds, which has one link type."""
 
     def __init__(self, packets: Sequence[Packet]) -> None:
         link_types = {packet.link_type for packet in packets}

@@ -1,8 +1,8 @@
 """Names: the ids and keys that occur in a capture, found by decoding it.
 
-Only what a copy of the capture needs: the bytes of every ZenohId, and the first chunk of every
-key with the bytes that may stand before it. This is no full reader: a stream that cannot be
-read, or has a gap, is left there, and fragmented messages are not put together.
+It finds what a copy of the capture needs: the bytes of every ZenohId, and the first chunk of every
+key with the bytes that may precede it. It is not a full reader: it stops reading a stream at an
+error or a gap, and does not reassemble fragmented messages.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from zenlake.wire.compression import decompress_batch
 from zenlake.wire.framing import StreamDeframer
 
 ZID_BYTES_MIN: Final = 6
-"""Shorter ids are left as they are: their bytes are in too many other places."""
+"""Shorter ids are not replaced: their bytes occur in too many other places."""
 CHUNK_BYTES_MIN: Final = 2
 _SPECIAL: Final = frozenset("*$@")
 _NOTHING: Final = b"(?!)"
 
 
 class Names:
-    """What was found: ids by their bytes, first chunks of keys with the bytes seen before them."""
+    """Ids by their bytes, and first chunks of keys with the bytes that precede them."""
 
     def __init__(self, packets: Iterable[Packet]) -> None:
         self.zids: set[bytes] = set()
@@ -59,7 +59,7 @@ class Names:
         self.pattern = self._pattern()
         """Finds a `zid` or a `chunk`, the groups of these names, in the payload of a packet."""
         self.cut_names = self._cut_names()
-        """How often one lies across the end of a TCP segment, where no single packet has it."""
+        """How many names are divided between two TCP segments, so that no packet has them whole."""
 
     def _read_stream(self, events: Iterable[StreamEvent]) -> None:
         for event in events:
@@ -93,11 +93,11 @@ class Names:
         chunk = text.encode()
         if len(chunk) >= CHUNK_BYTES_MIN and _SPECIAL.isdisjoint(text):
             size = len(key.encode())
-            # A key lies behind its length, in an extension behind a zero.
+            # A key follows its length, in an extension a zero.
             self.chunks.setdefault(chunk, {0}).add(size if size < 0x80 else size >> 7)
 
     def _pattern(self) -> re.Pattern[bytes]:
-        """With what surrounds a chunk, so that payloads with the same text are mostly not hit."""
+        """It includes the bytes around a chunk, so that it rarely matches text in payloads."""
         zids = [re.escape(zid) for zid in _longest_first(self.zids)]
         chunks = []
         for chunk in _longest_first(self.chunks):
@@ -116,7 +116,7 @@ class Names:
 
 
 class _Connection:
-    """Cuts both directions of a TCP connection into messages, as their handshake agreed."""
+    """Divides both directions of a TCP connection into messages, on the terms of the handshake."""
 
     def __init__(self) -> None:
         self._deframers: list[StreamDeframer | None] = [StreamDeframer(), StreamDeframer()]
@@ -151,7 +151,7 @@ class _Connection:
         return decode_batch(data)
 
     def _follow(self, message: Message, direction: int, deframer: StreamDeframer) -> None:
-        """What INIT_ACK repeats of the offer is agreed, and holds from OPEN on."""
+        """Terms that INIT_ACK repeats from the offer are agreed, and apply from OPEN on."""
         if isinstance(message, Init) and message.cookie is not None:
             self._is_low_latency = bool(message.lowlatency)
             self._is_compressed = bool(message.compression)
@@ -162,7 +162,7 @@ class _Connection:
 
 
 def _datagram_messages(data: bytes) -> list[Message]:
-    """SCOUT and HELLO have the numbers of INIT and OPEN, which are longer."""
+    """SCOUT and HELLO have the ids of INIT and OPEN, which are longer."""
     try:
         message, end = decode_scouting(data, 0)
         if end == len(data):

@@ -1,22 +1,22 @@
-"""Replicate: big captures made from real ones, the same conversations of other nodes.
+"""Replicate: large captures made of copies of real ones, with the same traffic of other nodes.
 
-A copy has as many packets of the same lengths as its capture, so that sequence numbers of TCP
-stay right. Other are:
+A copy has the same number of packets of the same lengths as its capture, so that TCP sequence
+numbers remain valid. These values are replaced:
 
-- IP addresses of hosts: 10.0.0.0/8 and fd00::/8; multicast groups stay;
-- times, of packets and of the timestamps in messages that nodes gave, by whole seconds;
+- IP addresses of hosts: 10.0.0.0/8 and fd00::/8; multicast groups are kept;
+- times of packets and timestamps in messages, by whole seconds;
 - ZenohIds wherever their bytes are, and the first chunk of keys. Bytes of a payload change only
-  where they look like these. A name that lies across the end of a segment stays; `cut_names`
+  if they look like these. A name that is divided between two segments is kept; `cut_names`
   counts these.
 
-IPv4 header checksums are right, those of TCP and UDP are zero. Link-layer addresses, ARP, short
-ids and addresses in text (locators) stay. The same captures, seed and number of copies give
-the same packets.
+IPv4 header checksums are correct, those of TCP and UDP are zero. Link-layer addresses, ARP, short
+ids and addresses in text (locators) are kept. The same captures, seed and number of copies always
+produce the same packets.
 
-Copies begin a period apart, so that several run at a time. Every packet of a capture is
-therefore sent once in each period, at the same place of the order: by the copy that began as
-many periods before as the packet's time has (its `lag`). So packets come in the order of time
-without sorting, and no more copies are held than run at a time.
+Copies begin a period apart, so that several overlap. Every packet of a capture therefore occurs
+once in each period, at the same place of the order: in the copy that began as many periods before
+as the packet's time has (its `lag`). So packets are in the order of time without sorting, and only
+the copies that overlap are in memory.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class _Planned(NamedTuple):
     """A packet at its place in the order of a period."""
 
     time_ns: int
-    """Since the period began."""
+    """Time since the beginning of the period."""
     lag: int
     packet: Packet
     places: list[int]
-    """Of its parts, in the bytes of a period."""
+    """Indices of its parts in the list of a period's bytes."""
 
 
 class Replicas:
@@ -60,7 +60,7 @@ class Replicas:
         self._period_ns = period_s * _NS_PER_S
         self._substitutions = Substitutions(period_s, seed)
         self.cut_names = 0
-        """How many ids and chunks in TCP streams no single packet has, and so stay."""
+        """How many ids and chunks are divided between TCP segments, and so not replaced."""
         self.short_zids = 0
         """How many ids are too short to be replaced."""
         self._plan = self._planned(captures)
@@ -68,11 +68,11 @@ class Replicas:
 
     @property
     def originals(self) -> list[Packet]:
-        """What one copy is made from, in the order of the first packets of a period."""
+        """The packets of one copy, in the order of a period."""
         return [planned.packet for planned in self._plan]
 
     def packets(self, copies: int) -> Iterator[Packet]:
-        """All packets of so many copies in the order of time, numbered from 1."""
+        """All packets of `copies` copies in the order of time, numbered from 1."""
         number = 0
         for start_ns, running, pool in self._periods(copies):
             for planned in self._plan:
@@ -84,7 +84,7 @@ class Replicas:
                     yield Packet(number, time_ns, packet.link_type, data, size, packet.interface)
 
     def records(self, copies: int, envelope: Envelope) -> Iterator[bytes]:
-        """The same as the bytes of a file, all of a period at once, which is far faster."""
+        """As `packets`, but the bytes of a file, one period at a time, which is far faster."""
         yield envelope.head
         around = [part for planned in self._plan for part in envelope.around(planned.packet)]
         ran: range | None = None
@@ -101,7 +101,7 @@ class Replicas:
             names = Names(packets)
             self.cut_names += names.cut_names
             self.short_zids += len(names.short_zids)
-            # Whole seconds, as timestamps in messages are moved by.
+            # Whole seconds: timestamps in messages can only be moved by these.
             shift_s = -((packets[0].time_ns - self._start_ns) // _NS_PER_S)
             source = Source(number, names, shift_s)
             for packet in packets:
@@ -117,7 +117,7 @@ class Replicas:
         ]
 
     def _periods(self, copies: int) -> Iterator[tuple[int, range, list[bytes]]]:
-        """When each begins, the lags of the copies that run, and the bytes of all parts."""
+        """For each period: its start, the lags of its copies, and the bytes of all parts."""
         nothing = [b""] * self._substitutions.values_count()
         values = [nothing] * self._lags
         for period in range(copies + self._lags - 1):
@@ -136,7 +136,7 @@ class Replicas:
 
 
 def replicate(packets: Sequence[Packet], copies: int, seed: int = 0) -> Iterator[Packet]:
-    """So many copies of one capture, in the order of time."""
+    """`copies` copies of one capture, in the order of time."""
     return Replicas([packets], seed).packets(copies)
 
 

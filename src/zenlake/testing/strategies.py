@@ -1,7 +1,7 @@
-"""Hypothesis strategies for messages, read off their layouts.
+"""Hypothesis strategies for messages, derived from their layouts.
 
-`message("Push")` gives every PUSH that can be written and reads back the same; a new message
-or extension in the definitions is covered without a line here. Only leaves are written by hand.
+`message("Push")` generates every PUSH that is the same after encoding and decoding; a new message
+or extension in the definitions needs no change here. Only leaves are written by hand.
 
     @given(messages("network"))
     def test_something(message): ...
@@ -42,7 +42,7 @@ from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.walk.functions import class_named, function_named
 
 LIST_MAX = 4
-"""Items in a generated list; longer ones only cost time."""
+"""The maximum of items in a generated list; longer lists only cost time."""
 
 _NO = st.just(False)
 _YES_OR_NO = st.booleans()
@@ -78,7 +78,7 @@ class _Builder:
         self.absent_bytes: set[str] = set()
 
     def build(self, **given: Any) -> Message:
-        """A message; attributes that are given are not drawn."""
+        """A message; attributes in `given` are not drawn."""
         self.values = dict(given)
         for row in self.layout.rows:
             if row.attribute not in self.values:
@@ -96,7 +96,7 @@ class _Builder:
             self.values[row.attribute] = self.draw(self._row(row)) if there else None
 
     def _is_there(self, condition: Condition | None) -> bool:
-        """Rows under the same flag come and go together."""
+        """Rows under the same flag are present or absent together."""
         if condition is None:
             return True
         byte, _ = self.layout.bits_by_name[condition.bits]
@@ -134,7 +134,7 @@ class _Builder:
                 return _network_messages()
             case OamBodyRow():
                 return oam_bodies()
-        raise TypeError(f"nothing is known of {type(row).__name__}")
+        raise TypeError(f"there is no strategy for {type(row).__name__}")
 
     def _list(self, row: ListRow) -> SearchStrategy[Any]:
         if isinstance(row.count, str):
@@ -211,7 +211,7 @@ def _contents(ext: ExtRow) -> SearchStrategy[Any]:
 
 @cache
 def _unknown_extensions(layout: Layout) -> SearchStrategy[tuple[Extension, ...]]:
-    """Any that the message does not define, and that do not make it unreadable."""
+    """Extensions that the message does not define, none of them mandatory."""
     known = frozenset(ext.header for ext in layout.extensions)
     one = extensions(known, mandatory=not layout.refuses_unknown_mandatory)
     room = EXTENSIONS_PER_MESSAGE_MAX - len(known)

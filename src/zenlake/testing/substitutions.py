@@ -1,8 +1,8 @@
-"""Substitutions: what differs between the copies of captured packets, byte for byte in place.
+"""Substitutions: the values that differ between the copies of captured packets.
 
-A packet is cut into parts. A part is among the bytes that all copies share, or it is a value,
-of which each copy has its own: a name, or an IPv4 checksum with its addresses. Values are shared
-between packets, so that a copy costs little more than putting its packets together.
+A packet is divided into parts. A part is either bytes that all copies share, or a value that
+differs in each copy: a name, or an IPv4 checksum with its addresses. A value has the length of the
+original. Values are shared between packets, so that a copy costs little more than joining parts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zenlake.errors import LocalError
 from zenlake.testing.names import Names
 
 Part = tuple[int, int]
-"""Which table, and the place in it."""
+"""The table, and the index in it."""
 _SHARED: Final = 0
 _NAMES: Final = 1
 _HEADERS: Final = 2
@@ -38,11 +38,11 @@ class Source(NamedTuple):
     number: int
     names: Names
     shift_s: int
-    """How much later its first copy is."""
+    """The delay of its first copy."""
 
 
 class Substitutions:
-    """Feed all packets to `cut`; from then on `values` gives what differs in a copy."""
+    """Pass all packets to `cut`; afterwards `values` returns the values of a copy."""
 
     def __init__(self, period_s: int, seed: int) -> None:
         self._period_s = period_s
@@ -52,9 +52,9 @@ class Substitutions:
         self._makers: list[Callable[[int], bytes]] = []
         self._hosts: dict[tuple[int, bytes], int] = {}
         self._chunks: dict[int, dict[tuple[int, bytes], int]] = {}
-        """By length: those of one length share its numbers."""
+        """Chunks by length: those of one length share the numbers of that length."""
         self._headers: dict[tuple[int, int], int] = {}
-        """By the sum of an IPv4 header but for its addresses, and their place in the names."""
+        """By the sum of an IPv4 header without its addresses, and their index in the names."""
         self._pairs: set[int] = set()
 
     def cut(self, packet: Packet, source: Source) -> list[Part]:
@@ -67,7 +67,7 @@ class Substitutions:
         return [*parts, self._share(packet.data[place:])]
 
     def places(self, parts: list[Part], values_start: int) -> list[int]:
-        """Where parts are in a list of the shared bytes and, further on, values of a copy."""
+        """Indices of parts in a list of the shared bytes followed by the values of a copy."""
         starts = (0, values_start, values_start + len(self._makers))
         return [starts[table] + place for table, place in parts]
 
@@ -83,7 +83,7 @@ class Substitutions:
         return len(self._makers) + len(self._headers)
 
     def _edits(self, packet: Packet, source: Source) -> Iterator[tuple[int, int, Part]]:
-        """What changes, in the order of the bytes: from where, to where, into which part."""
+        """The replaced ranges in the order of bytes: start, stop, and the part."""
         data = packet.data
         ethertype, ip = network_layer(packet.link_type, data)
         if ethertype == IPV4 and len(data) >= ip + 20:
@@ -147,7 +147,7 @@ class Substitutions:
         )
 
     def _address(self, address: bytes, source: Source) -> Callable[[int], bytes]:
-        """A host of 10.0.0.0/8 or fd00::/8. Groups, broadcast and 'any' stay."""
+        """A host of 10.0.0.0/8 or fd00::/8. Groups, broadcast and 'any' are kept."""
         if address[0] >= (0xE0 if len(address) == 4 else 0xFF) or not any(address):
             return lambda copy: address
         host = self._hosts.setdefault((source.number, address), len(self._hosts))
@@ -161,7 +161,7 @@ class Substitutions:
         return make
 
     def _zid(self, zid: bytes, source: Source) -> Part:
-        """The last byte stays: it must not be zero, and the id has as many digits as before."""
+        """The last byte is kept: it must not be zero, and the id keeps its number of digits."""
 
         def make(copy: int) -> bytes:
             text = b"%d/%d/%d/%b" % (self._seed, source.number, copy, zid)
@@ -170,7 +170,7 @@ class Substitutions:
         return _NAMES, self._name(("zid", source.number, zid), make)
 
     def _chunk(self, chunk: bytes, source: Source) -> Part:
-        """A number; short chunks begin anew when all numbers were used."""
+        """A chunk that is a number; short chunks reuse numbers when all were used."""
         alike = self._chunks.setdefault(len(chunk), {})
         index = alike.setdefault((source.number, chunk), len(alike))
 
@@ -194,10 +194,10 @@ class Substitutions:
 
 
 def _upper_time(data: bytes, packet_ns: int) -> int:
-    """The upper 36 of the 64 bits of a time near that of the packet; 0 if this is none.
+    """The upper 36 of the 64 bits of a time near that of the packet; 0 if it is not such a time.
 
-    Such a time has nine bytes, the upper 36 bits are in the last five, the seconds in the upper
-    32. So whole seconds are added there, and times of the same sixteenth share a place.
+    The encoded time has nine bytes; the upper 36 bits are in the last five, the seconds in the
+    upper 32. So whole seconds are added there, and times within 1/16 s share a value.
     """
     if any(byte < 0x80 for byte in data[:8]):
         return 0

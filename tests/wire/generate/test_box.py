@@ -104,7 +104,7 @@ def test_box_of_the_page_is_the_box_of_the_definition(
 ) -> None:
     ours = our_rows(name)
     theirs = expected_rows(name, page_rows(lines))
-    # Whether the options byte is there is said in words on the pages.
+    # The pages describe the presence of the options byte in words.
     ours = [(e, t, "" if t == "A|M|N|R|T|Q|S|K" else c) for e, t, c in ours]
     theirs = [(e, t, "" if t == "A|M|N|R|T|Q|S|K" else c) for e, t, c in theirs]
     lower = [(e, t.lower(), c) for e, t, c in theirs]

@@ -1,4 +1,4 @@
-"""What is checked in as generated is what the definitions say."""
+"""Generated files are up to date with the definitions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ ROOT = Path(__file__).parents[3]
 GENERATED = ROOT / "src" / "zenlake" / "wire" / "_generated"
 
 
-def test_generated_modules_are_fresh() -> None:
+def test_generated_modules_are_up_to_date() -> None:
     texts = {path.name: text for path, text in sources().items() if path.suffix == ".py"}
     assert len(texts) == len(MODULES)
     for name, text in texts.items():
         assert (GENERATED / name).read_text() == text, "run `make generate`"
 
 
-def test_reference_pages_are_fresh() -> None:
+def test_reference_pages_are_up_to_date() -> None:
     for name, text in pages().items():
         assert (ROOT / "docs" / "reference" / name).read_text() == text, "run `make generate`"
 
@@ -44,6 +44,6 @@ def test_no_two_extensions_of_a_message_have_one_identity(layout: object) -> Non
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_the_class_that_users_hold_is_named_as_the_definition(name: str) -> None:
+def test_generated_class_has_the_name_of_its_definition(name: str) -> None:
     assert getattr(class_named(name), "__name__", "") == name
     assert getattr(class_named(name), "NAME", "") == LAYOUTS[name].name

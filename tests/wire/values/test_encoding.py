@@ -52,7 +52,7 @@ def test_vectors(vector: EncodingVector) -> None:
     assert Encoding.parse(vector.text) == vector.encoding
 
 
-def test_the_table_is_whole() -> None:
+def test_table_is_complete() -> None:
     assert sorted(NAMES) == list(range(53))
 
 
@@ -71,7 +71,7 @@ def test_name_and_number(id: int, name: str) -> None:
 @pytest.mark.parametrize(
     "text", ["foo/bar", "foo/bar;v1", "foo;", ";", ";x", "TEXT/PLAIN", "text/plain ;x"]
 )
-def test_unnumbered_name_travels_whole_in_the_schema(text: str) -> None:
+def test_name_without_a_number_is_sent_in_the_schema(text: str) -> None:
     encoding = Encoding.parse(text)
     assert (encoding.id, encoding.schema) == (0xFFFF, text.encode())
     assert str(encoding) == text
@@ -94,7 +94,7 @@ def test_schema_is_kept_as_bytes(schema: bytes | None) -> None:
     assert str(Encoding(4, b"\xff")) == "text/plain;\\xff"
 
 
-def test_what_cannot_be_sent_is_the_caller_s_mistake() -> None:
+def test_encoding_that_cannot_be_sent_is_a_local_error() -> None:
     with pytest.raises(LocalError, match="256 bytes"):
         Encoding(0, b"x" * 256)
     with pytest.raises(LocalError):
@@ -121,6 +121,6 @@ def test_encodings_are_values() -> None:
 
 
 @pytest.mark.parametrize("text", ["\ud800", "text/plain;\ud800"])
-def test_text_that_is_no_utf_8_is_the_caller_s_mistake(text: str) -> None:
+def test_text_that_is_not_utf_8_is_a_local_error(text: str) -> None:
     with pytest.raises(LocalError, match="cannot be written as UTF-8"):
         Encoding.parse(text)

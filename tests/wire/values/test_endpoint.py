@@ -57,7 +57,7 @@ def test_canonical_form_sorts_names() -> None:
         "tcp/a?=1",
     ],
 )
-def test_text_that_is_no_endpoint(text: str) -> None:
+def test_invalid_endpoint_is_refused(text: str) -> None:
     with pytest.raises(LocalError):
         EndPoint.parse(text)
 

@@ -78,7 +78,7 @@ def test_every_qos_byte(byte: int) -> None:
     assert qos.byte_of_qos(qos.qos_of_byte(byte)) == byte
     for reserved in (0x40, 0x80, 0xC0):
         assert qos.qos_of_byte(byte | reserved) == value
-    # Built from its properties only F beside D is lost, which says nothing.
+    # A QoS built from these properties lacks only F beside D, which has no meaning.
     built = QoS.of(value.priority, value.congestion, value.express)
     assert built.byte == (byte & ~0x20 if block else byte)
 
@@ -132,7 +132,7 @@ def test_qos_link(link: QoSLink, value: int, text: str) -> None:
     assert QoSLink(value) == link
 
 
-def test_qos_link_that_cannot_be() -> None:
+def test_invalid_qos_link_is_refused() -> None:
     for first, last in ((3, 1), (-1, 2), (0, 8)):
         with pytest.raises(LocalError):
             QoSLink.of((first, last))

@@ -38,7 +38,7 @@ def test_nanoseconds_to_fraction_rounds_down() -> None:
     assert ntp64_of_ns(1_000_000_000) == 1 << 32
 
 
-def test_every_nanosecond_comes_back() -> None:
+def test_every_nanosecond_round_trips() -> None:
     source = random.Random(6)
     samples = [*range(1000), *range(999_999_000, 1_000_000_000)]
     samples += [source.randrange(4_000_000_000 * 1_000_000_000) for _ in range(20_000)]
@@ -53,7 +53,7 @@ def test_text() -> None:
     assert str(timestamp) in repr(timestamp)
 
 
-def test_text_for_people() -> None:
+def test_rfc3339_text() -> None:
     assert Timestamp(0, BB).to_rfc3339() == "1970-01-01T00:00:00.000000000Z/bb"
     assert Timestamp(1 << 32 | 1 << 31, BB).to_rfc3339() == "1970-01-01T00:00:01.500000000Z/bb"
     human = Timestamp(7708198693311890500, BB).to_rfc3339()
@@ -78,7 +78,7 @@ def test_text_for_people() -> None:
         "1_0/bb",
     ],
 )
-def test_text_that_is_no_timestamp(text: str) -> None:
+def test_invalid_text_is_refused(text: str) -> None:
     with pytest.raises(LocalError):
         Timestamp.parse(text)
 

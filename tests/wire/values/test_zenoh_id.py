@@ -52,25 +52,25 @@ def test_text_is_the_number_in_hexadecimal(raw: str, text: str) -> None:
         "\u0661",
     ],
 )
-def test_text_that_is_no_id(text: str) -> None:
+def test_invalid_text_is_refused(text: str) -> None:
     with pytest.raises(LocalError):
         ZenohId.parse(text)
 
 
 @pytest.mark.parametrize("raw", [b"", b"\x00", b"\x01\x00", b"\x01" * 17])
-def test_bytes_that_are_no_id(raw: bytes) -> None:
+def test_invalid_bytes_are_refused(raw: bytes) -> None:
     with pytest.raises(LocalError):
         ZenohId(raw)
 
 
 @pytest.mark.parametrize("number", [-1, 0, 1 << 128])
-def test_numbers_that_are_no_id(number: int) -> None:
+def test_invalid_number_is_refused(number: int) -> None:
     with pytest.raises(LocalError):
         ZenohId.from_int(number)
 
 
 def test_order_is_that_of_the_bytes() -> None:
-    """As that of eclipse-zenoh, whose routers weigh links by it."""
+    """The same order as in eclipse-zenoh, whose routers use it for weights of links."""
     numbers = [1 << 127, 0x010000, 0xFF00, 0x0200, 0x100, 1, 0xFE01, 0x01FE, 0xFF]
     ids = [ZenohId.from_int(number) for number in numbers]
     wire = sorted(number.to_bytes(16, "little") for number in numbers)

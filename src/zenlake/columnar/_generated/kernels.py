@@ -1,7 +1,7 @@
 """Kernels of every message, and the walk over units.
 
 GENERATED from zenlake/wire/definitions by `make generate`. Do not edit.
-Hand-written parts: 0ca30ca38a0cf8cf
+Hand-written parts: 2baa7b9aa6ec765c
 """
 
 from __future__ import annotations
@@ -496,7 +496,7 @@ PLACES: Final = (
 
 @kernel
 def count_unknown(out: Table, room: int, n: int) -> None:
-    """One more extension that its message does not define."""
+    """Count an extension that its message does not define."""
     put_small(
         out, room, UNKNOWN_EXTENSIONS, n, get_small(out, room, UNKNOWN_EXTENSIONS, n) + 1
     )
@@ -2899,7 +2899,7 @@ def _finish_row(out: Table, room: int, n: int, unit: int, start: int, stop: int)
 
 @kernel
 def _clear_rows(out: Table, room: int, first: int, stop: int) -> None:
-    """Rows that do not count must not leave anything to those that take their place."""
+    """Zero rows that are discarded: later rows are written to the same memory."""
     for n in range(first, stop):
         for column in range(_WORDS_BEGIN):
             put_small(out, room, column, n, 0)
@@ -2915,8 +2915,8 @@ def _frame_messages(
 ) -> tuple[int, int, int]:
     """Network messages until something else begins; the FRAME is the row before `n`.
 
-    Each takes over its number, reliability and priority. Gives the rows there are now, where
-    the last whole message ends, and a failure, FULL or 0.
+    Each message gets the sequence number, reliability and priority of the FRAME. Returns the
+    number of rows, the end of the last complete message, and a failure, FULL or 0.
     """
     frame = n - 1
     sn = get_word(out, room, SN, frame)
@@ -2943,7 +2943,7 @@ def _frame_messages(
 def _walk(
     buf: Buffer, pos: int, end: int, form: int, out: Table, room: int, n: int, unit: int
 ) -> tuple[int, int]:
-    """One unit; gives the rows there are now, and a failure, FULL or 0."""
+    """Decode one unit; returns the number of rows, and a failure, FULL or 0."""
     if pos >= end and (form == NETWORK or form == SCOUTING):
         return n, NO_BYTES - (pos << 20 | 128) if form == NETWORK else NO_BYTES - (pos << 20 | 0)
     while pos < end:
@@ -2987,9 +2987,9 @@ def decode_units(
     n: int,
     failures: Numbers,
 ) -> tuple[int, int]:
-    """Units from `unit` on, until all are read or one finds no room for its rows.
+    """Decode units from `unit` on, until all are read or the table is full.
 
-    Gives the next unit and the rows there are. `failures` gets 0 or a failure for each.
+    Returns the next unit and the number of rows. `failures` gets 0 or a failure for each unit.
     """
     while unit < len(forms):
         first = n

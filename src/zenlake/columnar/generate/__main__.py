@@ -1,4 +1,4 @@
-"""Writes `columnar/_generated/kernels.py`; with `--check` it only says whether it is fresh."""
+"""Writes `columnar/_generated/kernels.py`; with `--check` it only reports whether it is current."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Emits the loop over a chain of extensions: those of the layout, and the skipping of others."""
+"""Emits the loop over a chain of extensions: it reads those of the layout and skips others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ExtensionKernel:
             out.line(f"{name} = False")
         for ext in self.layout.extensions:
             if ext.enc is Enc.UNIT and not ext.marks:
-                # Absent is False, which is a value.
+                # An absent flag is False, so the field is always present.
                 self.leaves.mark(field_of(self.layout, ext))
         with out.block("if header >= 0x80:"):
             out.line("count_exts = 0")
@@ -49,7 +49,7 @@ class ExtensionKernel:
                     self.leaves.fail(row.attribute, "TOO_MANY_EXTENSIONS")
 
     def _remembered(self) -> list[str]:
-        """Extensions whose presence decides how something else is read."""
+        """Extensions whose presence decides how another row is read."""
         asked = [getattr(row, "sliced_if", "") for row in self.layout.rows]
         asked += [ext.marks for ext in self.layout.extensions]
         return [ext.attribute for ext in self.layout.extensions if ext.attribute in asked]
@@ -76,7 +76,7 @@ class ExtensionKernel:
             out.line(f"{ext.attribute} = True")
 
     def _emit_zbuf(self, ext: ExtRow, field: Field | None) -> None:
-        """Read within its own length; surplus bytes are passed over."""
+        """Read within its own length; surplus bytes are ignored."""
         out = self.out
         out.line("size, pos = read_length(buf, pos, end, 0xffffffff)")
         self.leaves.check(ext.attribute)

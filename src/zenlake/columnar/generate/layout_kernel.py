@@ -1,7 +1,7 @@
 """Emits the kernel of one layout: its rows in order, as the scalar decoder reads them.
 
-`at` is where the row being read began, which is what an error tells. A kernel returns the next
-position, or a failure of its own or of what it called.
+`at` is the offset of the row being read, which an error reports. A kernel returns the next
+position, or a failure of its own or of a kernel that it called.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from zenlake.wire.layout import (
 
 
 def labels(layout: Layout) -> list[str]:
-    """The rows an error may name."""
+    """The names of rows in errors."""
     found = ["header"]
     for row in layout.rows:
         found += ["key_scope", "key_suffix"] if isinstance(row, KeyRow) else [row.attribute]
@@ -58,7 +58,7 @@ class LayoutKernel:
             if self.stores:
                 out.line("has = 0")
             if layout.header:
-                # Whoever calls has looked at it to choose this kernel.
+                # No check against `end`: the caller has read the header to choose this kernel.
                 out.line("header = load(buf, pos)")
                 out.line("pos += 1")
             for row in layout.rows:

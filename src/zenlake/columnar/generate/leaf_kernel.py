@@ -1,4 +1,4 @@
-"""Emits the reading of one leaf, the check of it, and what is stored."""
+"""Emits the reading, checking and storing of one leaf."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LENGTH_LIMITS = {"z8": 0xFF, "z16": 0xFFFF, "z32": 0xFFFF_FFFF}
 
 
 class LeafKernel:
-    """Emits into one function; `place_of` gives the number of a row's place."""
+    """Emits into one function; `place_of` returns the number of a row's place."""
 
     def __init__(self, out: Source, places: dict[str, int], name: str) -> None:
         self.out = out
@@ -25,12 +25,12 @@ class LeafKernel:
         self.out.line(f"return {failure}  # {self.name}.{label}")
 
     def check(self, label: str, variable: str = "pos") -> None:
-        """Returns if the variable is a cause."""
+        """Emit a return of the failure if the variable is a cause."""
         with self.out.block(f"if {variable} < 0:"):
             self.fail(label, variable)
 
     def store(self, field: Field | None, *values: str) -> None:
-        """The parts of a field; nothing in structures that have no columns."""
+        """Store the parts of a field; nothing in structures that have no columns."""
         if field is None:
             return
         for (width, column), value in zip(field.columns, values, strict=True):
@@ -106,7 +106,7 @@ class LeafKernel:
         self.store(field, *_parts_of_number(field))
 
     def convert(self, type: WireType, expression: str, label: str) -> None:
-        """To the number that the column has; QoSLink stays as it came."""
+        """Convert a number to the value of the column; QoSLink is not converted."""
         if type.of and type.python != "QoSLink":
             self.out.line(f"value = {type.of}({expression})")
             self.check(label, "value")
@@ -119,7 +119,7 @@ def _parts_of_number(field: Field | None) -> tuple[str, ...]:
 
 
 def constants(out: Source) -> None:
-    """Names for where columns begin, and for the bits of `present`."""
+    """Constants for the offsets of columns and for the bits of `present`."""
     for name, column in columns().items():
         out.line(f"{name.upper()}: Final = {column.begin}")
     out.line()

@@ -31,7 +31,7 @@ PARTS = (
     "utf8",
     "values",
 )
-"""Hand-written files that end up in the compiled entry."""
+"""Hand-written files whose functions are part of the compiled entry."""
 
 HEAD = '''"""Kernels of every message, and the walk over units.
 
@@ -76,7 +76,7 @@ def module_source() -> str:
 
 
 def place_names() -> Iterator[tuple[str, str]]:
-    """Message and row, as errors name them."""
+    """The names of message and row in errors."""
     for layer in LAYERS:
         yield layer, "header"
     yield "low-latency unit", "header"
@@ -105,7 +105,7 @@ def _first_of(width: int) -> int:
 
 
 def _emit_dispatch(out: Source, layer: str, place: int) -> None:
-    """`_<layer>`: one message, whichever its id says."""
+    """`_<layer>`: one message, chosen by its id."""
     layouts = [layout for layout in LAYOUTS.values() if layout.layer == layer]
     out.line()
     out.line()

@@ -1,4 +1,4 @@
-"""Names of what is emitted."""
+"""Names of emitted functions."""
 
 from __future__ import annotations
 

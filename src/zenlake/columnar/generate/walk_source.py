@@ -1,7 +1,7 @@
-"""The end of the generated file: what walks over units and calls the kernels of messages.
+"""The end of the generated file: the walk over units, which calls the kernels of messages.
 
-It is text because Numba keeps compiled code for as long as the file of the entry is unchanged:
-entry and kernels belong in one file.
+It is text because Numba caches compiled code as long as the file of the entry is unchanged: entry
+and kernels must be in one file.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ COUNT_UNKNOWN = '''
 
 @kernel
 def count_unknown(out: Table, room: int, n: int) -> None:
-    """One more extension that its message does not define."""
+    """Count an extension that its message does not define."""
     put_small(
         out, room, UNKNOWN_EXTENSIONS, n, get_small(out, room, UNKNOWN_EXTENSIONS, n) + 1
     )\
@@ -27,7 +27,7 @@ def _finish_row(out: Table, room: int, n: int, unit: int, start: int, stop: int)
 
 @kernel
 def _clear_rows(out: Table, room: int, first: int, stop: int) -> None:
-    """Rows that do not count must not leave anything to those that take their place."""
+    """Zero rows that are discarded: later rows are written to the same memory."""
     for n in range(first, stop):
         for column in range(_WORDS_BEGIN):
             put_small(out, room, column, n, 0)
@@ -43,8 +43,8 @@ def _frame_messages(
 ) -> tuple[int, int, int]:
     """Network messages until something else begins; the FRAME is the row before `n`.
 
-    Each takes over its number, reliability and priority. Gives the rows there are now, where
-    the last whole message ends, and a failure, FULL or 0.
+    Each message gets the sequence number, reliability and priority of the FRAME. Returns the
+    number of rows, the end of the last complete message, and a failure, FULL or 0.
     """
     frame = n - 1
     sn = get_word(out, room, SN, frame)
@@ -71,7 +71,7 @@ def _frame_messages(
 def _walk(
     buf: Buffer, pos: int, end: int, form: int, out: Table, room: int, n: int, unit: int
 ) -> tuple[int, int]:
-    """One unit; gives the rows there are now, and a failure, FULL or 0."""
+    """Decode one unit; returns the number of rows, and a failure, FULL or 0."""
     if pos >= end and (form == NETWORK or form == SCOUTING):
         return n, @NO_NETWORK@ if form == NETWORK else @NO_SCOUTING@
     while pos < end:
@@ -115,9 +115,9 @@ def decode_units(
     n: int,
     failures: Numbers,
 ) -> tuple[int, int]:
-    """Units from `unit` on, until all are read or one finds no room for its rows.
+    """Decode units from `unit` on, until all are read or the table is full.
 
-    Gives the next unit and the rows there are. `failures` gets 0 or a failure for each.
+    Returns the next unit and the number of rows. `failures` gets 0 or a failure for each unit.
     """
     while unit < len(forms):
         first = n

@@ -3,15 +3,15 @@
     python -m zenlake.testing.simulation --seed 7 --trace
     python -m zenlake.testing.simulation --seeds 0..1000
 
-    timeline    virtual time            journal     what happened, and how often
+    timeline    virtual time            journal     the log of a run, and counts
     plan        the network of a seed   world       all nodes, and the course of a run
-    wire, end   a connection            tap, accounts   what passes on it, decoded
-    node        the real machines       application, workload, faults
-    records, promises, ledger, reach    what must arrive where, and what must not
-    model, leftovers                    what nodes must know at the end, and must not keep
+    wire, end   a connection            tap, accounts   its messages, decoded and checked
+    node        the real components     application, workload, faults
+    records, promises, ledger, reach    which messages must arrive where, and which must not
+    model, leftovers                    the state that nodes must have at the end, and must not
 
-The nodes are made of the machines of `protocol`, `routing` and `session` as they are; sockets,
-threads and clocks are replaced. A seed always gives the same run.
+The nodes use the unchanged classes of `protocol`, `routing` and `session`; sockets, threads and
+clocks are replaced. The same seed always produces the same run.
 """
 
 from zenlake.testing.simulation.journal import Failure

@@ -1,8 +1,7 @@
-"""Accounts: what the two sides of a wire declared to each other, as the tap hears it.
+"""Accounts: the declarations and interests that the two sides of a wire sent, as seen by the tap.
 
-Whoever says a number must have said before what it stands for: numbers of keys, of what is
-declared and of interests; and every question is answered to its end once (behaviour reference
-§3.1, §3.2, §3.5, §3.6).
+A side may only use ids that it has declared before: of keys, declarations and interests. Every
+interest is answered with exactly one final (behaviour reference §3.1, §3.2, §3.5, §3.6).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from zenlake.wire import (
 
 
 class Side:
-    """What one side has said."""
+    """The ids that one side has declared."""
 
     def __init__(self) -> None:
         self.aliases: dict[int, str] = {}
@@ -54,20 +53,20 @@ class Accounts:
             self._declare(mine, theirs, message)
 
     def unanswered(self) -> list[int]:
-        """Interests that wait for the end of their answer."""
+        """Interests without a final."""
         return [id for side in self._sides for id in sorted(side.unanswered)]
 
     def _ask(self, mine: Side, theirs: Side, interest: Interest) -> None:
         id = interest.id
         if interest.mode == InterestMode.FINAL:
             if id not in mine.interests:
-                raise Failure(f"the end of interest {id}, which is none")
+                raise Failure(f"the end of unknown interest {id}")
             mine.interests.remove(id)
-            # Its answer may be on the way, or never come.
+            # Its answer may be in transit, or never be sent.
             mine.unanswered.discard(id)
             return
         if id in mine.asked:
-            raise Failure(f"interest {id} is asked twice")
+            raise Failure(f"interest {id} is sent twice")
         if interest.key is not None:
             resolve(mine, theirs, interest.key)
         mine.asked.add(id)
@@ -78,20 +77,20 @@ class Accounts:
     def _declare(self, mine: Side, theirs: Side, message: Declare) -> None:
         body, asked = message.body, message.interest_id
         if asked and asked not in theirs.asked:
-            raise Failure(f"an answer to interest {asked}, which is none")
+            raise Failure(f"an answer to unknown interest {asked}")
         if isinstance(body, DeclareKeyExpr):
             self.number_key(mine, theirs, body)
         elif isinstance(body, DeclareFinal):
             if asked:
                 if asked not in theirs.unanswered and asked in theirs.interests:
-                    raise Failure(f"interest {asked} is answered to the end twice")
+                    raise Failure(f"interest {asked} has two finals")
                 theirs.unanswered.discard(asked)
         elif isinstance(body, DeclareSubscriber | DeclareQueryable | DeclareToken):
             key = resolve(mine, theirs, body.key)
             if body.id == 0 and not (isinstance(body, DeclareToken) and asked):
-                raise Failure(f"{body.NAME} with number 0")
+                raise Failure(f"{body.NAME} with id 0")
             if body.id and mine.declared.setdefault((_kind(body), body.id), key) != key:
-                raise Failure(f"{body.NAME} {body.id} stands for two keys")
+                raise Failure(f"{body.NAME} {body.id} is used for two keys")
         elif isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
             if body.id == 0 and isinstance(body, UndeclareToken) and body.key is not None:
                 resolve(mine, theirs, body.key.key)
@@ -101,7 +100,7 @@ class Accounts:
     def number_key(self, mine: Side, theirs: Side, body: DeclareKeyExpr) -> None:
         key = resolve(theirs, mine, body.key)
         if mine.aliases.setdefault(body.expr_id, key) != key:
-            raise Failure(f"number {body.expr_id} stands for two keys")
+            raise Failure(f"key id {body.expr_id} is used for two keys")
 
 
 def _kind(body: NetworkMessage | object) -> str:
@@ -109,10 +108,10 @@ def _kind(body: NetworkMessage | object) -> str:
 
 
 def resolve(mine: Side, theirs: Side, expr: WireExpr) -> str:
-    """The key that the side `mine` means; `sender` says whose number it is."""
+    """The full key of an expression that side `mine` sent."""
     if expr.scope == 0:
         return expr.suffix
     prefix = (mine if expr.sender else theirs).aliases.get(expr.scope)
     if prefix is None:
-        raise Failure(f"number {expr.scope} of {'its own' if expr.sender else 'the other side'}")
+        raise Failure(f"key id {expr.scope} of {'its own' if expr.sender else 'the other side'}")
     return prefix + expr.suffix

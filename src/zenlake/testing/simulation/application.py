@@ -1,4 +1,4 @@
-"""Application: the user of one node, who does what the workload says and answers queries."""
+"""Application: the user of one node; runs the operations of the workload and answers queries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Application:
-    """Everything it does is written into the ledger before it is done."""
+    """Every operation is recorded in the ledger before it is executed."""
 
     def __init__(self, node: SimulatedNode) -> None:
         self.node = node
@@ -132,7 +132,7 @@ class Application:
         self._check_stamp(body.timestamp)
 
     def _check_stamp(self, stamp: Timestamp | None) -> None:
-        """The clock of a node never goes back, whatever its wall clock does (limits: T06)."""
+        """Timestamps of a node never go back, even if its wall clock does (limits: T06)."""
         if stamp is None:
             return
         if self._last_stamp is not None and stamp <= self._last_stamp:
@@ -150,7 +150,7 @@ class Application:
         ledger = self.ledger
         number = len(ledger.gets)
         record = Get(number, self.node, key, timeout_s, target, mode, ledger.replies)
-        self._note("asks %s, %s, %s", record, target, mode)
+        self._note("sends %s, %s, %s", record, target, mode)
         ledger.ask(record)
         owner = 0
         if querier is not None and isinstance(querier.entity, SessionMatchingSource):
@@ -166,7 +166,7 @@ class Application:
         number = len(ledger.gets)
         mode, target = ConsolidationMode.NONE, QueryTarget.ALL
         record = Get(number, self.node, key, timeout_s, target, mode, ledger.replies)
-        self._note("asks for tokens: %s", record)
+        self._note("queries tokens: %s", record)
         ledger.ask_liveliness(record)
         now = self.node.now()
         query = self.core.liveliness_get(key, record, int(timeout_s * 1000), now)
@@ -187,14 +187,14 @@ class Application:
         get = self.ledger.gets[number]
         if self.node.world.reach.was_settled(get.declared_at):
             if number in queryable.heard:
-                raise queryable.fail(f"query {number} came twice")
+                raise queryable.fail(f"query {number} arrived twice")
             if not queryable.hears(get.node):
                 raise queryable.fail(f"{get} was not for it")
         queryable.heard.add(number)
         promise = get.promises.get(queryable)
         if promise is not None:
             promise.is_kept = True
-        self._note("%s is asked by %s", queryable, get)
+        self._note("%s receives %s", queryable, get)
         self._unanswered.append(item.incoming)
         rng = self.node.rng
         mood = rng.random()
@@ -229,12 +229,12 @@ class Application:
             self.core.drop_query(incoming, self.node.now())
 
     def leave(self) -> None:
-        """Before its node ends: nobody waits for its queries any more."""
+        """Called before its node ends: its queries need no reply any more."""
         for get in self._queries:
             self.ledger.cancel(get)
 
     def finish(self) -> None:
-        """Drop what was never answered, and undeclare everything."""
+        """Drop unanswered queries, and undeclare everything."""
         for incoming in list(self._unanswered):
             self._drop(incoming)
         for record in self.ledger.live(self.node):

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 HANDSHAKE_S: Final = 3.0
 TURN_S: Final = 0.0002
-"""Between two turns of the same work."""
+"""Time between two slices of the same work."""
 
 
 class End(Outlet):
-    """Runs Opener or Acceptor, then a Transport; as an Outlet it takes routing's messages."""
+    """Runs Opener or Acceptor, then a Transport; as an Outlet it receives messages from routing."""
 
     def __init__(self, node: SimulatedNode, wire: Wire, side: int) -> None:
         self.node = node
@@ -40,7 +40,7 @@ class End(Outlet):
         self.face: Face | None = None
         self._rest = b""
         self._arrived: deque[Delivery] = deque()
-        self._routed = 0  # messages of the first of them
+        self._routed = 0  # messages of the first delivery that are routed
         self._is_routing_later = False
         self._is_flushing = False
         self._machine: Opener | Acceptor
@@ -61,10 +61,10 @@ class End(Outlet):
 
     @property
     def is_alive(self) -> bool:
-        """Whether its node still believes in it."""
+        """Whether its node has not closed it."""
         return self.face is not None and not self.is_over and self.node.is_running
 
-    # --- what arrives ----------------------------------------------------------------------------
+    # --- receiving -------------------------------------------------------------------------------
 
     def arrived(self, data: bytes) -> None:
         self.node.run(lambda: self._receive(data))
@@ -106,7 +106,7 @@ class End(Outlet):
         except TransportError as error:
             if self.wire.is_stream or not transport.agreed.compression:
                 raise Failure(f"{self}: {error}") from error
-            # A datagram of the handshake that comes again cannot be decompressed.
+            # A duplicate datagram of the handshake cannot be decompressed.
             self.node.journal.count("sessions ended by a datagram of the handshake")
             self.finish(str(error))
             return
@@ -119,7 +119,7 @@ class End(Outlet):
             self.finish("the peer closed")
 
     def _route(self) -> None:
-        """One turn of routing for what arrived, as short as the plan of the node says."""
+        """One slice of routing for received messages, of the length in the plan of the node."""
         face, node = self.face, self.node
         if face is None or face.is_gone:
             self._arrived.clear()
@@ -205,7 +205,7 @@ class End(Outlet):
         if other.transport is not None and not other.is_over:
             wire.up_at = node.timeline.now
 
-    # --- what leaves -----------------------------------------------------------------------------
+    # --- sending ---------------------------------------------------------------------------------
 
     def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         transport = self.transport
@@ -257,7 +257,7 @@ class End(Outlet):
             self.finish(str(error))
 
     def _check_lease(self) -> None:
-        """A lease runs out only if the other side was silent, or this one deaf."""
+        """A lease may expire only if a node was paused or the wire failed."""
         wire, other = self.wire, self.wire.other(self)
         lease_s = max(self.node.offer.lease_ms, other.node.offer.lease_ms) / 1000
         since = self.node.timeline.now - 1.5 * lease_s - 0.5
@@ -266,7 +266,7 @@ class End(Outlet):
             raise Failure(f"{self}: the lease expired although {other.node.name} was there")
 
     def close(self) -> None:
-        """Say CLOSE after everything else (behaviour reference §2.1)."""
+        """Send CLOSE after everything else (behaviour reference §2.1)."""
         if self.transport is not None and not self.is_over:
             if self.wire.is_up:
                 self.wire.closed_by = self.node

@@ -1,4 +1,4 @@
-"""Faults: what goes wrong, at times and places that the seed chooses."""
+"""Faults, at times and places that the seed chooses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Faults:
         return [node for node in self._world.nodes if node.is_running and not node.is_paused]
 
     def _wires(self) -> list[Wire]:
-        """All that work, those in the middle of the handshake too."""
+        """All working wires, including those during the handshake."""
         return [wire for wire in self._world.wires if wire.failed_at == inf]
 
     def _cut(self) -> None:
@@ -81,12 +81,12 @@ class Faults:
             return
         side = rng.sample(range(count), rng.randint(1, count - 1))
         names = ", ".join(world.nodes[index].name for index in sorted(side))
-        world.journal.note("world", "is parted from %s", names)
+        world.journal.note("world", "is partitioned from %s", names)
         world.part(frozenset(side), silently=rng.random() < 0.5)
         world.timeline.call_in(rng.choice((0.5, 2.0, 5.0)), world.heal)
 
     def _weigh(self) -> None:
-        """A router has other weights for some of its links."""
+        """Change the weights of some links of a router."""
         routers = [node for node in self._running() if node.role == WhatAmI.ROUTER]
         if routers:
             node = self._rng.choice(routers)

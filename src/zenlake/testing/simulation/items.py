@@ -1,4 +1,4 @@
-"""What the sinks of a simulated application get."""
+"""Items that the sinks of a simulated application get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Journal: what happened in a run, and how often; a run that fails prints its end."""
+"""Journal: the log of a run, and counts; a run that fails prints the last lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Journal:
         self.counts: Counter[str] = Counter()
 
     def note(self, who: str, text: str, *details: object) -> None:
-        """`text` has a %s for each detail; they are joined only if somebody reads them."""
+        """`text` has a %s for each detail; the line is formatted only when it is printed."""
         self._lines.append((self._timeline.now, who, text, details))
 
     def count(self, what: str) -> None:

@@ -1,4 +1,4 @@
-"""Ledger: everything that the applications of a run declared, published and asked."""
+"""Ledger: all declarations, publications and queries of the applications of a run."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from zenlake.testing.simulation.world import World
 
 _FORGOTTEN_S: Final = 10.0
-"""After this long no node believes in a node that ended."""
+"""After this time no node has state of a node that ended."""
 
 
 class Ledger:
-    """The records of all nodes, and what they were promised."""
+    """The records of all nodes, and the promises made to them."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -45,7 +45,7 @@ class Ledger:
         self.listeners: list[Listener] = []
 
     def live(self, node: SimulatedNode) -> list[Record]:
-        """What a node has declared, listeners before the sources they belong to."""
+        """The declarations of a node, listeners before the sources they belong to."""
         groups: tuple[list[Record], ...] = (
             [*self.subscribers],
             [*self.queryables],
@@ -57,7 +57,7 @@ class Ledger:
         return [one for group in groups for one in group if one.node is node and one.is_live]
 
     def _settled(self, node: SimulatedNode, record: Record) -> tuple[Route | None, bool]:
-        """The route from `node` to a record's node, and whether both know each other well."""
+        """The route from `node` to a record's node, and whether its declaration has arrived."""
         route = self._world.reach.route(node, record.node)
         if route is None:
             return None, False
@@ -66,7 +66,7 @@ class Ledger:
         return route, max(ready_at, record.declared_at + 1.0) <= now
 
     def publish(self, publication: Publication) -> None:
-        """Before it is sent: who must get it."""
+        """Record a publication before it is sent, with promises for its receivers."""
         self.publications.append(publication)
         now = self._world.timeline.now
         for subscriber in self.subscribers:
@@ -85,7 +85,7 @@ class Ledger:
                 publication.promises[subscriber] = self.promises.add(promise)
 
     def ask(self, get: Get) -> None:
-        """Before it is sent: who must be asked."""
+        """Record a query before it is sent, with promises for the queryables that must get it."""
         self.gets.append(get)
         now = self._world.timeline.now
         found: list[tuple[Queryable, Route]] = []
@@ -114,10 +114,10 @@ class Ledger:
             get.promises[queryable] = self.promises.add(promise)
 
     def _has_rival(self, get: Get, complete: list[tuple[Queryable, Route]]) -> bool:
-        """Whether the query may go to one that is not settled, or gone, instead of these.
+        """Whether the query may go to another queryable, not settled or gone, instead of these.
 
-        Or to a gateway of a peer with several, which leaves it to another one that is not asked:
-        the nearest of them is chosen, by routers that do not know why they tell of the same.
+        It may also go to a gateway of a peer with several gateways that does not forward it: other
+        routers choose the nearest of them, but only one of them forwards to the peer.
         """
         now = self._world.timeline.now
         gateways = [self._world.reach.gateway(one.node) for one, _ in complete]
@@ -145,7 +145,7 @@ class Ledger:
                 get.token_promises.append((token.key, self.promises.add(promise)))
 
     def reply(self, reply: ReplyRecord, queryable: Queryable) -> None:
-        """Before it is sent: whether the asker must get it."""
+        """Record a reply before it is sent, with a promise if the requester must get it."""
         self.replies.append(reply)
         get = reply.get
         now = self._world.timeline.now
@@ -159,7 +159,7 @@ class Ledger:
             reply.promise = self.promises.add(promise)
 
     def cancel(self, get: Get) -> None:
-        """Nobody waits for it any more."""
+        """Excuse the promises of a query that was cancelled."""
         get.cancelled_at = self._world.timeline.now
         promises = [*get.promises.values(), *(one for _, one in get.token_promises)]
         promises.extend(
@@ -169,14 +169,14 @@ class Ledger:
             promise.is_kept = True
 
     def check(self) -> None:
-        """When all is quiet."""
+        """Check all promises and queries; called when the network is idle."""
         self.promises.check()
         for get in self.gets:
             get.check_end()
 
 
 def _promise_of_any(get: Get, complete: list[tuple[Queryable, Route]], now: float) -> Promise:
-    """One of those who answer for all of the key is asked; it is excused if one is gone."""
+    """One of the complete queryables must get the query; excused if any of them is gone."""
     nodes = dict.fromkeys(node for _, route in complete for node in route.nodes)
     wires = dict.fromkeys(wire for _, route in complete for wire in route.wires)
     network = next((route.network for _, route in complete if route.network is not None), None)

@@ -1,4 +1,4 @@
-"""What a node must not keep: state of entities, queries and links that are over."""
+"""Checks that a node keeps no state of entities, queries and links that are over."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def check_gone(face: Face) -> None:
-    """Its link is over, and with it all that it declared, asked and was asked."""
+    """Check that nothing is left of a face whose link is over."""
     parts: list[Sized] = [face.interests, face.up_by_id, face.up_interests]
     parts += [face.branches, face.queries, *face.held, *face.announced]
     if any(len(part) for part in parts):
-        raise Failure(f"{face} is gone, but something of it is left")
+        raise Failure(f"{face} is gone, but some of its state is left")
 
 
 def check_nothing_declared(node: SimulatedNode) -> None:
-    """Everything was undeclared everywhere; the links are still open."""
+    """Check a node after everything was undeclared everywhere; the links are still open."""
     tables = node.dispatcher._tables
     kept: dict[str, Sized] = {
         f"{name} entities": table
@@ -59,7 +59,7 @@ def check_nothing_declared(node: SimulatedNode) -> None:
     kept["subscribers of others"] = core.matching._remote_subscribers
     kept["queryables of others"] = core.matching._remote_queryables
     kept["own interests"] = core.interests._by_id
-    kept["own questions"] = core.interests._by_content
+    kept["own interests by content"] = core.interests._by_content
     for name, part in kept.items():
         if len(part):
             raise Failure(f"{node.name} keeps {len(part)} {name}")
@@ -68,7 +68,7 @@ def check_nothing_declared(node: SimulatedNode) -> None:
 
 
 def check_no_complaints(node: SimulatedNode, is_lossy: bool) -> None:
-    """Nothing that a sound neighbour sends over a sound wire is refused."""
+    """Check that the node refused no message of a correct neighbour."""
     names = ["invalid_keys", "malformed_gossip", "redefined_aliases", "refused_aliases"]
     names += ["refused_declarations", "refused_interests", "refused_link_states"]
     names += ["refused_requests"]
@@ -82,7 +82,7 @@ def check_no_complaints(node: SimulatedNode, is_lossy: bool) -> None:
 
 
 def check_closed(node: SimulatedNode) -> None:
-    """Its links are closed too."""
+    """Check a node after its links are closed too."""
     if node.ends or len(node.dispatcher.faces) != 1:
         raise Failure(f"{node.name} keeps {node.dispatcher.faces}")
     if node.budget.held_bytes:

@@ -1,11 +1,11 @@
-"""What each node must know when the network is quiet, computed from the ledger.
+"""The declarations that each node must know when the network is idle, computed from the ledger.
 
-A peer knows what its own application and its clients declared and, of each peer it is linked
-to, what that peer's application and clients declared; a router knows the same of its peers. A
-client knows what its gateway knows and an interest of the client matches. A peer knows what its
-router knows and an interest of the peer or of its clients matches. What they got because of an
-interest that has ended they may still know, as long as it exists (behaviour reference §3.2, §3.4,
-§4.3).
+A peer knows the declarations of its own application and its clients and, for each peer it is
+linked to, those of that peer's application and clients; a router knows the same of its peers. A
+client knows the declarations of its gateway that match an interest of the client. A peer knows the
+declarations of its router that match an interest of the peer or of its clients. Declarations
+received for an interest that has ended may still be known, as long as they exist (behaviour
+reference §3.2, §3.4, §4.3).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from zenlake.testing.simulation.world import World
 
 Known = dict[str, bool]
-"""Keys, and whether somebody answers for all of it."""
+"""Keys of declarations, and whether one of them is a complete queryable."""
 
 
 class Model:
@@ -56,7 +56,7 @@ class Model:
             if connector.end is None or not connector.end.wire.is_up:
                 raise Failure(f"{node.name} did not connect again")
 
-    # --- what routing knows ----------------------------------------------------------------------
+    # --- routing ---------------------------------------------------------------------------------
 
     def _of(
         self,
@@ -64,7 +64,7 @@ class Model:
         nodes: Iterable[SimulatedNode],
         hidden: Locality = Locality.SESSION_LOCAL,
     ) -> Known:
-        """What nodes declared, without what others (or, by `hidden`, they) do not hear of."""
+        """The declarations of nodes, without those whose locality is `hidden`."""
         found: Known = {}
         chosen = list(nodes)
         for record in self._records[kind]:
@@ -82,18 +82,18 @@ class Model:
             if node.role == WhatAmI.CLIENT or other.role == WhatAmI.ROUTER:
                 visible = self._of(kind, self._world.reach.behind(other, node))
                 wanted = self._wanted(kind, node, visible)
-                # A gateway that is below others itself may not know who else answers for a key
-                # that no interest covers any more.
+                # A gateway that is below others itself may not know other complete queryables
+                # for a key that no interest covers any more.
                 exact = wanted if other.is_below_others else known
                 extra = {key for key in known if key not in visible}
                 extra |= {key for key in exact if known.get(key) != visible.get(key)}
                 peer = node if node.role == WhatAmI.PEER else other
                 missing = {key for key in wanted if key not in known}
                 if kind == TOKEN:
-                    # It got tokens of others, and does not get the end of those that it has itself.
+                    # For a token that it has too, the end of another node's token is not announced.
                     extra -= self._of(kind, [node, *self._world.reach.clients_of(node)]).keys()
                 if peer.role == WhatAmI.PEER and len(self._world.reach.routers_of(peer)) > 1:
-                    # What it declared to one router comes back by way of another, but for tokens:
+                    # Its declarations to one router come back through another, except tokens:
                     # those are announced only by the router that the peer declared them to.
                     own = self._of(kind, [peer, *self._world.reach.clients_of(peer)]).keys()
                     extra -= own
@@ -109,7 +109,7 @@ class Model:
                 raise _wrong(node, other, kind, known, wanted)
 
     def _check_sources(self, node: SimulatedNode) -> None:
-        """A router knows, of each other one, what that one's application and neighbours have."""
+        """A router knows the declarations of each other router's application and neighbours."""
         reach = self._world.reach
         routers, _ = reach.network_of(node)
         sources = node.sources()
@@ -124,12 +124,12 @@ class Model:
                     raise _wrong(node, other, kind, known, wanted)
 
     def _wanted(self, kind: int, node: SimulatedNode, visible: Known) -> Known:
-        """Of what it may know, what it or its clients asked for."""
+        """Those of the visible declarations that match an interest of the node or its clients."""
         ledger = self._world.ledger
         askers = [node, *self._world.reach.clients_of(node)]
         asked: list[Record]
         if kind == TOKEN:
-            # Without history it asked for the future only.
+            # Without history the interest is in future tokens only.
             asked = [one for one in ledger.watchers if one.with_history]
         else:
             is_querier = kind == QUERYABLE
@@ -142,7 +142,7 @@ class Model:
         }
 
     def _check_symmetry(self, end: End) -> None:
-        """What one side has declared, the other must hold."""
+        """The declarations that one side sent must be stored on the other."""
         other = end.wire.other(end)
         assert end.face is not None
         for kind in (SUBSCRIBER, QUERYABLE, TOKEN):
@@ -153,7 +153,7 @@ class Model:
                 text = f"{names} {sorted(announced)} of kind {kind}, which has {sorted(received)}"
                 raise Failure(text)
 
-    # --- what applications know ------------------------------------------------------------------
+    # --- applications ----------------------------------------------------------------------------
 
     def _check_watchers(self) -> None:
         for watcher in self._world.ledger.watchers:
@@ -169,7 +169,7 @@ class Model:
                 or (watcher.present.get(key) is False and not watcher.is_short_sighted(key))
             }
             if reported - alive or silent:
-                raise watcher.fail(f"it got {sorted(reported)}, there are {sorted(alive)}")
+                raise watcher.fail(f"it got {sorted(reported)}, expected {sorted(alive)}")
 
     def _check_listeners(self) -> None:
         for listener in self._world.ledger.listeners:
@@ -177,10 +177,10 @@ class Model:
                 continue
             is_matching = self._matches(listener.source)
             if listener.is_matching != is_matching:
-                raise listener.fail(f"it got {listener.is_matching}, it is {is_matching}")
+                raise listener.fail(f"it got {listener.is_matching}, expected {is_matching}")
 
     def _matches(self, source: MatchingSource) -> bool:
-        """Queryables of others must cover the whole key (behaviour reference §2.3)."""
+        """Whether a source matches; queryables of others must include its key (§2.3)."""
         kind = QUERYABLE if source.is_querier else SUBSCRIBER
         own = self._of(kind, [source.node], Locality.REMOTE)
         others = self._of(kind, self._world.reach.reachable(source.node))
@@ -207,4 +207,4 @@ def _wrong(
     node: SimulatedNode, other: SimulatedNode, kind: int, known: Known, wanted: Known
 ) -> Failure:
     name = ("subscribers", "queryables", "tokens")[kind]
-    return Failure(f"{node.name} knows {name} {known} of {other.name}, there are {wanted}")
+    return Failure(f"{node.name} knows {name} {known} of {other.name}, expected {wanted}")

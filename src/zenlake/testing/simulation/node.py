@@ -1,7 +1,7 @@
-"""SimulatedNode: one life of a node, made of the real machines, with a clock of its own.
+"""SimulatedNode: one run of a node, made of the real components, with a clock of its own.
 
-Its process may be paused: then everything that concerns it waits. It may be killed, with or
-without a word to its neighbours; who comes back in its place is another SimulatedNode.
+Its process may be paused: then all its events are deferred. It may be killed, with or without
+notice to its neighbours; after a restart there is a new SimulatedNode.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TICK_S: Final = 1e-6
 _BACK_OFF_MAX_S: Final = 4.0
 _WALL_NS: Final = 1_700_000_000_000_000_000
 _TURN_STEPS: Final = (1, 60, UNLIMITED, UNLIMITED)
-"""The length of a turn in some nodes: work for one message is then spread over many."""
+"""The steps of a slice in some nodes: work for one message is then divided into many slices."""
 
 
 class Connector:
@@ -62,7 +62,7 @@ class Connector:
             self._try_later()
 
     def move(self) -> None:
-        """Leave the node it is linked to, for another one of its group."""
+        """Disconnect from the current node, and connect to another one of the group."""
         self._first += 1
         if self.end is not None:
             self.end.close()
@@ -101,7 +101,7 @@ class SimulatedNode:
         self.budget = ReassemblyBudget()
         self.ends: list[End] = []
         self.touched: dict[End, None] = {}
-        """Those with something to send."""
+        """Ends with something to send."""
         self.leaving: list[Face] = []
         """Faces that are being removed."""
         self.slice_steps = _TURN_STEPS[zid.raw[0] % len(_TURN_STEPS)]
@@ -122,20 +122,20 @@ class SimulatedNode:
         )
 
     def discover(self) -> None:
-        """Connect to peers that gossip tells of; of two, the one with the greater id does."""
+        """Connect to peers announced by gossip; of two, the one with the greater id connects."""
         for found in self.dispatcher.pop_discoveries():
             if found.role == WhatAmI.PEER == self.role and found.zid < self.zid:
                 self.journal.count("nodes found by gossip")
                 self.world.connect(self, self.world.index_of(found.locators[0]))
 
     def _weights(self) -> dict[ZenohId, int]:
-        """Of links to nodes as they are now; the first nodes do not know the last ones yet."""
+        """Weights of links, by the current ids of nodes; those not yet created are missing."""
         nodes = self.world.nodes
         weights = self.plan.weights.items()
         return {nodes[index].zid: weight for index, weight in weights if index < len(nodes)}
 
     def weigh(self, weights: dict[ZenohId, int]) -> None:
-        """Other weights for its links to routers."""
+        """Set other weights for its links to routers."""
         routers = self.dispatcher.tables.routers
         assert routers is not None
         routers.network.set_weights(weights, self.now())
@@ -144,7 +144,7 @@ class SimulatedNode:
     # --- clocks and chance -----------------------------------------------------------------------
 
     def now(self) -> float:
-        """The monotonic clock of this node: neither its zero nor its pace is anybody else's."""
+        """The monotonic clock of this node; its zero and its rate differ from those of others."""
         return self.plan.clock_offset_s + self.timeline.now * self.plan.clock_rate
 
     def wall_ns(self) -> int:
@@ -156,22 +156,22 @@ class SimulatedNode:
     def _complain(self, text: str) -> None:
         raise Failure(f"{self.name}: {text}")
 
-    # --- what happens to it ----------------------------------------------------------------------
+    # --- actions ---------------------------------------------------------------------------------
 
     def sources(self) -> dict[ZenohId, Face]:
-        """What a router knows of other routers."""
+        """The other routers that a router knows."""
         routers = self.dispatcher.tables.routers
         return {} if routers is None else routers._sources
 
     @property
     def is_below_others(self) -> bool:
-        """Whether it may have a gateway, which it asks for what there is."""
+        """Whether it may have a gateway, to which it sends interests."""
         if self.role == WhatAmI.PEER:
             return any(node.role == WhatAmI.ROUTER for node in self.world.nodes)
         return self.role == WhatAmI.CLIENT
 
     def possible_gateways(self) -> list[SimulatedNode]:
-        """The nodes that it connects to, now or at another time."""
+        """The nodes that it may connect to."""
         return [self.world.nodes[index] for group in self.plan.connects for index in group]
 
     @property
@@ -179,7 +179,7 @@ class SimulatedNode:
         return self.stopped_at is None
 
     def run(self, action: Callable[[], None]) -> None:
-        """Do something in this node, now or when it is awake again."""
+        """Run an action in this node, now or after its pause."""
         if not self.is_running:
             return
         if self.is_paused:
@@ -192,7 +192,7 @@ class SimulatedNode:
         self.timeline.call_in(delay_s, lambda: self.run(action))
 
     def settle(self) -> None:
-        """After each action: sinks, wires, timers."""
+        """Called after each action: serve sinks, wires and timers."""
         for sink in self.core.pop_touched():
             sink.after_unlock()
         if not self.dispatcher.has_jobs:
@@ -218,7 +218,7 @@ class SimulatedNode:
         self.settle()
 
     def admit(self, zid: ZenohId) -> CloseReason | None:
-        """One session for each neighbour."""
+        """Refuse a second session with a neighbour."""
         known = any(end.face is not None and end.face.zid == zid for end in self.ends)
         return CloseReason.MAX_LINKS if known else None
 
@@ -230,7 +230,7 @@ class SimulatedNode:
     # --- time ------------------------------------------------------------------------------------
 
     def _next_deadline(self) -> float:
-        """Of routing and the session; those of links only ever move on, so `_ring` asks them."""
+        """The deadline of routing and the session; `_ring` checks those of links."""
         deadline = self.core.next_deadline()
         other = self.dispatcher.next_deadline()
         if deadline is None or other is None:
@@ -246,7 +246,7 @@ class SimulatedNode:
             self.timeline.call_at(at, lambda: self._ring(at))
 
     def expect(self, end: End) -> None:
-        """A session is open: mind its deadlines."""
+        """Schedule the deadlines of a session that is open."""
         deadline = end.next_deadline()
         if deadline is not None:
             self._arm(deadline)
@@ -273,7 +273,7 @@ class SimulatedNode:
         self.pauses.append((self.timeline.now, inf))
 
     def resume(self) -> None:
-        """Whether its timers or its readers are the first to wake up is chance."""
+        """End a pause; timers or readers run first, at random."""
         if not self.is_paused:
             return
         self.is_paused = False
@@ -295,7 +295,7 @@ class SimulatedNode:
     # --- the end ---------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """As an application ends that knows how to."""
+        """Shut down in good order, as `Session.close` does."""
         self.core.close()
         self.stopped_at = self.timeline.now
         for end in list(self.ends):

@@ -1,4 +1,4 @@
-"""Plan: the network that a seed stands for, before anything happens in it."""
+"""Plan: the network of a seed, before the run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zenlake.protocol.offer import Offer
 from zenlake.wire import Resolution, WhatAmI, ZenohId
 
 WORK_S: Final = 12.0
-"""How long there is work and, within it, trouble."""
+"""The time in which operations and faults happen."""
 KEYS: Final = ("a", "a/b", "a/c", "b/c", "a/b/c", "b/c1")
 WILD_KEYS: Final = ("a/*", "a/**", "**", "*/c", "b/c$*", "**/c")
 _LEASES_MS: Final = (1_000, 2_000, 2_000, 4_000)
@@ -20,12 +20,12 @@ _RESOLUTIONS: Final = (0x0A, 0x0A, 0x09, 0x08, 0x0B)
 
 @dataclass
 class NodePlan:
-    """One node: who it is, whom it connects to, what it offers."""
+    """One node: its id, the nodes it connects to, and its terms."""
 
     name: str
     role: WhatAmI
     connects: list[list[int]] = field(default_factory=list)
-    """Groups of nodes by index: one connection for each group, to any of it."""
+    """Groups of nodes by index: one connection for each group, to any node in it."""
     lease_ms: int = 2_000
     batch_size: int = 65_535
     resolution: int = 0x0A
@@ -36,9 +36,9 @@ class NodePlan:
     clock_offset_s: float = 0.0
     clock_rate: float = 1.0
     weights: dict[int, int] = field(default_factory=dict)
-    """Of links to other routers, by index."""
+    """Weights of links to other routers, by index."""
     is_found: bool = False
-    """Whether it says by gossip where it listens."""
+    """Whether it announces its locator by gossip."""
 
     def offer(self, zid: ZenohId) -> Offer:
         return Offer(
@@ -55,7 +55,7 @@ class NodePlan:
 
 @dataclass
 class Plan:
-    """The nodes, the air between them, and how much is to happen."""
+    """The nodes, the properties of the network between them, and the amount of work."""
 
     nodes: list[NodePlan]
     is_stream: bool = True
@@ -96,8 +96,8 @@ def make_router_plan(rng: Random, routers: int = 0, *, two_homes: bool = False) 
     """Routers in a line, ring, star or mesh; peers below some, and clients of all kinds.
 
     A peer is linked to one router, and peers that are linked to each other to the same one; or,
-    with `two_homes`, it is the only peer of two routers. Then there is one way between any two,
-    but for the routers. A peer that is alone may move from one router to another.
+    with `two_homes`, it is the only peer of two routers. Then there is one route between any two
+    nodes, except between routers. A peer without other peers may move to another router.
     """
     routers = routers or rng.choice((1, 2, 2, 3, 3, 4, 4, 5))
     nodes = [NodePlan(f"r{number}", WhatAmI.ROUTER) for number in range(routers)]
@@ -152,7 +152,7 @@ def _link(nodes: list[NodePlan], one: int, other: int, rng: Random) -> None:
 
 
 def _make_plan(nodes: list[NodePlan], is_stream: bool, rng: Random) -> Plan:
-    """How the nodes and the air between them are, and how much happens."""
+    """Choose the properties of the nodes and of the network, and the amount of work."""
     is_low_latency = is_stream and rng.random() < 0.1
     for node in nodes:
         _vary(node, rng, is_low_latency)
@@ -166,14 +166,14 @@ def _make_plan(nodes: list[NodePlan], is_stream: bool, rng: Random) -> Plan:
         faults=rng.choice((0, 2, 4, 8, 12)),
     )
     if rng.random() < 0.4:
-        # Few keys have many twins.
+        # With few keys, many declarations have the same one.
         plan.keys, plan.wild_keys = ("a", "a/b"), ("a/*", "**")
     if not is_stream and rng.random() < 0.7:
         plan.loss = rng.choice((0.0, 0.02, 0.1))
         plan.duplication = rng.choice((0.0, 0.1))
         plan.reordering = rng.choice((0.0, 0.05))
         for node in nodes:
-            # A datagram that is 64 behind is new to those who count to 127 (wire ref. §6.5).
+            # With 7 bits, a datagram that is 64 behind counts as newer (wire ref. §6.5).
             node.resolution |= 0x01
     return plan
 

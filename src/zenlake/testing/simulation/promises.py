@@ -1,7 +1,7 @@
-"""Promises: what must arrive, and what excuses it if it does not.
+"""Promises: messages that must arrive, and the excuses for those that do not.
 
-Something that a node sends over a route that has been quiet for a while must arrive, unless
-the route breaks or the receiver leaves before it can: a declared outage.
+A message that a node sends over a route without recent changes must arrive, unless the route
+breaks or the receiver leaves before it can arrive.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from zenlake.testing.simulation.wire import Wire
 
 SETTLE_S: Final = 1.0
-"""After this long every node on a route knows a declaration."""
+"""After this time every node on a route knows a declaration."""
 ARRIVAL_S: Final = 1.0
-"""What arrives at all arrives within this time, pauses not counted."""
+"""The time in which a message arrives if it arrives at all, without pauses."""
 
 
 class Party(Protocol):
-    """Somebody who may leave."""
+    """A receiver, which may be closed."""
 
     closed_at: float
 
@@ -31,8 +31,8 @@ class Party(Protocol):
 class Route:
     """The nodes between two sessions, both included, and the wires between them.
 
-    Where it leads through several routers, these are all that are linked to each other: which of
-    them it takes is their business.
+    If it leads through several routers, it includes all that are linked to each other: the routers
+    choose among them.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Route:
         self.numbers = tuple(wire.number for wire in wires)
 
     def ready_at(self) -> float:
-        """From when on what its nodes say to each other is known to all of them."""
+        """The time from which on all its nodes know the declarations of each other."""
         if self.network is not None and not self.network.is_settled():
             return inf
         times = [wire.up_at for wire in self.wires]
@@ -56,7 +56,7 @@ class Route:
 
 
 class Promise:
-    """Something said at `made_at` by the first node of `route`, for the sake of `parties`."""
+    """A message sent at `made_at` by the first node of `route`, to be received by `parties`."""
 
     def __init__(self, what: str, made_at: float, route: Route, parties: list[Party]) -> None:
         self.what = what
@@ -77,7 +77,7 @@ class Promise:
             return True
         if route.network is not None and route.network.has_changed(self.made_at, last):
             return True
-        # Whoever closes says everything else before.
+        # A node that closes a wire sends everything else before.
         return any(wire.failed_at <= last and wire.closed_by is not origin for wire in route.wires)
 
 
@@ -92,9 +92,9 @@ class Promises:
         return promise
 
     def check(self) -> None:
-        """When all is quiet: what was promised has come or is excused."""
+        """Check that each promised message has arrived or is excused, when the network is idle."""
         for promise in self._open:
             if not promise.is_kept and not promise.is_excused():
                 names = "-".join(node.name for node in promise.route.nodes)
-                raise Failure(f"{promise.what} at {promise.made_at:.4f} over {names}: never came")
+                raise Failure(f"{promise.what} at {promise.made_at:.4f} over {names} never arrived")
         self._open.clear()

@@ -1,8 +1,8 @@
-"""Reach: who can hear whom, found from the links that work (behaviour reference §4.1, §4.2).
+"""Reach: which nodes get messages of which, from the working links (behaviour ref. §4.1, §4.2).
 
-A client hears what its gateway does. Peers hear each other over the link between them, and the
-rest by way of the router above them. Routers hear each other while any way leads from one to the
-other; a router does not pass on what one of its peers says to another.
+A client reaches the nodes that its gateway reaches. Peers reach each other over the link between
+them, and other nodes through the router above them. Routers reach each other over any path of
+routers; a router does not forward messages of one of its peers to another.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zenlake.testing.simulation.world import World
 
 NETWORK_SETTLE_S: Final = 2.0
-"""After this long all routers know of a change, and have sent what follows from it."""
+"""After this time all routers know a change, and have sent the resulting messages."""
 
 
 class Reach:
@@ -29,11 +29,11 @@ class Reach:
         """When routers opened, lost or closed sessions with each other."""
 
     def note_change(self) -> None:
-        """Of a link between routers, or between a router and a peer that may have several."""
+        """Note a change of a link between routers, or between a router and a peer with several."""
         self._changes.append(self._world.timeline.now)
 
     def is_settled(self) -> bool:
-        """Whether all routers have known for a while how they are linked."""
+        """Whether all routers have known the links between them for a while."""
         now = self._world.timeline.now
         if self.has_changed(now - NETWORK_SETTLE_S, now):
             return False
@@ -43,13 +43,13 @@ class Reach:
         return bisect_right(self._changes, stop) > bisect_left(self._changes, start)
 
     def was_settled(self, since: float) -> bool:
-        """Whether it was then, and nothing has changed until now."""
+        """Whether the network was settled at that time and has not changed until now."""
         return self.is_settled() and not self.has_changed(
             since - NETWORK_SETTLE_S, self._world.timeline.now
         )
 
     def _open_router_wires(self) -> list[Wire]:
-        """Those that at least one side believes in."""
+        """Wires between routers that at least one side regards as open."""
         return [
             wire
             for wire in self._world.wires
@@ -71,7 +71,7 @@ class Reach:
         return None
 
     def gateway(self, node: SimulatedNode) -> SimulatedNode | None:
-        """A peer or router is its own."""
+        """The gateway of a client; a peer or router is its own."""
         if node.role != WhatAmI.CLIENT:
             return node
         return self._above(node, (WhatAmI.PEER, WhatAmI.ROUTER))
@@ -96,10 +96,10 @@ class Reach:
                         routers.append(other)
         return routers, list(wires)
 
-    # --- ways ------------------------------------------------------------------------------------
+    # --- routes ----------------------------------------------------------------------------------
 
     def route(self, source: SimulatedNode, to: SimulatedNode) -> Route | None:
-        """The only way between two sessions now, if there is one."""
+        """The only current route between two sessions, if there is one."""
         if source is to:
             return Route([source], [])
         first, last = self.gateway(source), self.gateway(to)
@@ -118,7 +118,7 @@ class Reach:
         return Route(nodes, wires, middle.network)
 
     def _between(self, first: SimulatedNode, last: SimulatedNode) -> Route | None:
-        """Between two that are no clients."""
+        """The route between two nodes that are not clients."""
         if first is last:
             return Route([first], [])
         direct = self.wire_between(first, last)
@@ -139,7 +139,7 @@ class Reach:
                 if wire is not None:
                     wires.append(wire)
         if entries == exits and len(entries) == 1:
-            # A peer that may have other routers tells this one which of them is to carry what.
+            # A peer that may have other routers decides which of them forwards which messages.
             is_simple = all(len(node.plan.connects) < 2 for node in (first, last))
             nodes = list(dict.fromkeys((first, entries[0], last)))
             return Route(nodes, wires, None if is_simple else self)
@@ -168,11 +168,11 @@ class Reach:
         return nodes
 
     def behind(self, gateway: SimulatedNode, node: SimulatedNode) -> list[SimulatedNode]:
-        """Whom a node can hear of through its gateway."""
+        """The nodes whose declarations a node may get from its gateway."""
         nodes = [gateway, *(one for one in self.reachable(gateway) if one is not node)]
         if node.role == WhatAmI.CLIENT:
             return nodes
-        # A peer's own clients, and peers below the same router, are no news from there.
+        # The gateway does not announce a peer's own clients and peers below the same router.
         clients = self.clients_of(gateway)
         skipped = [one for one in self.below(gateway) if one not in clients]
         return [one for one in nodes if one not in skipped]

@@ -1,4 +1,4 @@
-"""Records: the entities of simulated applications, which check what they are given."""
+"""Records: the entities of simulated applications, which check what they receive."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Record(Sink):
         self.closed_at = inf
         self.entity: Entity | None = None
         self.origin = Locality.ANY
-        """Whose publications or queries it takes."""
+        """The locality of the publications or queries that it accepts."""
 
     def __str__(self) -> str:
         return f"{type(self).__name__.lower()} `{self.key}` of {self.node.name}"
@@ -38,7 +38,7 @@ class Record(Sink):
         return self.closed_at == inf and self.node.is_running
 
     def hears(self, node: SimulatedNode, destination: Locality = Locality.ANY) -> bool:
-        """Whether the two localities let pass what comes from `node` (behaviour ref. §2.9)."""
+        """Whether the two localities allow messages from `node` (behaviour ref. §2.9)."""
         refused = Locality.REMOTE if node is self.node else Locality.SESSION_LOCAL
         return refused not in (self.origin, destination)
 
@@ -94,17 +94,17 @@ class Subscriber(Record):
         publication = self._known[int(item.body.attachment or b"")]
         number = publication.number
         if item.key != publication.key or type(item.body) is not type(publication.body):
-            raise self.fail(f"publication {number} came changed: {item}")
+            raise self.fail(f"publication {number} was changed: {item}")
         if _payload(item.body) != _payload(publication.body):
-            raise self.fail(f"the payload of publication {number} came changed")
+            raise self.fail(f"the payload of publication {number} was changed")
         if not intersects(self.key, item.key):
             raise self.fail(f"publication {number} on `{item.key}` does not match")
         if not self.hears(publication.node, publication.destination):
             raise self.fail(f"publication {number} was not for it")
         if number in self.seen:
             if not publication.node.world.reach.was_settled(publication.made_at):
-                return  # routers may differ in their trees for a moment
-            raise self.fail(f"publication {number} came twice")
+                return  # trees of routers may differ for a moment
+            raise self.fail(f"publication {number} arrived twice")
         self.seen.add(number)
         promise = publication.promises.get(self)
         if promise is not None:
@@ -113,7 +113,7 @@ class Subscriber(Record):
         if route is not None:
             lane = (publication.node, publication.priority, route.numbers)
             if self._last.get(lane, -1) > number:
-                raise self.fail(f"publication {number} came after {self._last[lane]}")
+                raise self.fail(f"publication {number} arrived after {self._last[lane]}")
             self._last[lane] = number
 
 
@@ -141,7 +141,7 @@ class Queryable(Record):
 
 
 class ReplyRecord:
-    """One reply that was given."""
+    """One reply that was sent."""
 
     def __init__(self, number: int, get: Get, key: str) -> None:
         self.number = number
@@ -189,15 +189,15 @@ class Get(Record):
         if not intersects(self.key, item.key):
             raise self.fail(f"a reply on `{item.key}` does not match")
         if self.is_liveliness and item.key in self.keys:
-            raise self.fail(f"`{item.key}` came twice")
+            raise self.fail(f"`{item.key}` arrived twice")
         self.keys.add(item.key)
         if self.is_liveliness:
             return
         reply = self._known[int(item.body.attachment or b"")]
         if reply.get is not self or reply.key != item.key:
-            raise self.fail(f"reply {reply.number} was given to another")
+            raise self.fail(f"reply {reply.number} was sent to another query")
         if reply.number in self._seen:
-            raise self.fail(f"reply {reply.number} came twice")
+            raise self.fail(f"reply {reply.number} arrived twice")
         self._seen.add(reply.number)
         if reply.promise is not None:
             reply.promise.is_kept = True
@@ -206,7 +206,7 @@ class Get(Record):
         if self.closed_at < inf:
             raise self.fail("it ends twice")
         super().close()
-        # The newest for each key is what LATEST promises.
+        # LATEST must return the newest reply for each key.
         if self.mode in (ConsolidationMode.LATEST, ConsolidationMode.AUTO):
             for reply in self._known:
                 if reply.get is self and reply.promise is not None and reply.key in self.keys:
@@ -215,7 +215,7 @@ class Get(Record):
             promise.is_kept = promise.is_kept or key in self.keys
 
     def check_end(self) -> None:
-        """When all is quiet."""
+        """Check that it ended in time; called when the network is idle."""
         node = self.node
         if self.closed_at == inf:
             if node.is_running:
@@ -228,11 +228,11 @@ class Get(Record):
 
 
 class Token(Record):
-    """Present while it lives."""
+    """A liveliness token, present until it is undeclared."""
 
 
 class Watcher(Record):
-    """A liveliness subscriber: PUT and DELETE take turns for each key."""
+    """A liveliness subscriber: PUT and DELETE alternate for each key."""
 
     def __init__(
         self, node: SimulatedNode, key: str, with_history: bool, tokens: list[Token]
@@ -247,18 +247,18 @@ class Watcher(Record):
         is_put = isinstance(item.body, Put)
         if not intersects(self.key, item.key):
             raise self.fail(f"`{item.key}` does not match")
-        # Without history the first news of a token may be that it is gone.
+        # Without history the first sample of a token may be its DELETE.
         known = self.present.get(item.key, not is_put and not self.with_history)
         if known == is_put and (is_put or not self.is_short_sighted(item.key)):
             raise self.fail(f"`{item.key}` is {'PUT' if is_put else 'DELETE'} twice")
         self.present[item.key] = is_put
 
     def is_short_sighted(self, key: str) -> bool:
-        """Whether a node below another may have known of no tokens but its own and its clients'.
+        """Whether the node may have known only its own tokens and those of its clients.
 
-        Its interest is in future tokens only, so it takes the end of its own for the end of all,
-        and the end of another, announced by its gateway, for one more. So does its gateway, if
-        that is below others itself.
+        Its interest is in future tokens only. So it regards the end of its own token as the end of
+        all, and when its gateway announces the end of another, it reports a second end. The same
+        applies to its gateway, if that is below others itself.
         """
         if self.with_history or not self.node.is_below_others:
             return False
@@ -278,7 +278,7 @@ class MatchingSource(Record):
 
 
 class Listener(Record):
-    """A matching listener: it hears changes only."""
+    """A matching listener: it gets changes only."""
 
     def __init__(self, node: SimulatedNode, source: MatchingSource) -> None:
         super().__init__(node, source.key)

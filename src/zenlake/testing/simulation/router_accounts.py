@@ -1,7 +1,7 @@
-"""RouterAccounts: what two routers say to each other on a wire (behaviour reference §3.6, §4.7).
+"""RouterAccounts: the messages between two routers on a wire (behaviour reference §3.6, §4.7).
 
-A declaration has no number: the router that made it and its key tell which one it is. Routers are
-named by numbers that their neighbour gave them in its link states.
+A declaration has no id: its router and its key identify it. Routers are named by numbers that
+their neighbour assigned in its link states.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RouterSide(Side):
     def __init__(self) -> None:
         super().__init__()
         self.nodes: dict[int, ZenohId] = {}
-        """Its numbers for routers."""
+        """The numbers that it assigned to routers."""
 
 
 class RouterAccounts(Accounts):
@@ -43,7 +43,7 @@ class RouterAccounts(Accounts):
     def read(self, side: int, message: NetworkMessage) -> None:
         mine, theirs = self._routers[side], self._routers[1 - side]
         if isinstance(message, Interest):
-            raise Failure("a router asks a router")
+            raise Failure("a router sends an interest to a router")
         if isinstance(message, Oam):
             self._describe(mine, message)
         elif isinstance(message, Push | Request):
@@ -73,14 +73,14 @@ class RouterAccounts(Accounts):
             self.number_key(mine, theirs, body)
             return
         if isinstance(body, DeclareFinal) or message.interest_id is not None:
-            raise Failure("a router answers a router")
+            raise Failure("a router answers an interest of a router")
         self._check_source(mine, message)
         if isinstance(body, DeclareSubscriber | DeclareQueryable | DeclareToken):
             if body.id != 0:
-                raise Failure(f"{body.NAME} has number {body.id}")
+                raise Failure(f"{body.NAME} has id {body.id}")
             resolve(mine, theirs, body.key)
         elif isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
             if body.key is None:
                 raise Failure(f"{body.NAME} without a key")
-            # A new child of a tree hears what its root undeclared of late, declared or not.
+            # A new child of a tree gets recent undeclarations of its root, declared or not.
             resolve(mine, theirs, body.key.key)

@@ -35,7 +35,7 @@ class Outcome:
 def run_seed(
     seed: int, *, with_routers: bool = False, two_homes: bool = False, keeps_all: bool = False
 ) -> Outcome:
-    """Whatever is raised in the run is a failure of it."""
+    """Run a seed; any exception in the run is its failure."""
     world = World(seed, with_routers=with_routers, two_homes=two_homes, keeps_all=keeps_all)
     failure = ""
     try:

@@ -1,6 +1,6 @@
-"""Tap: reads what passes on a wire, and keeps account of its declarations and requests.
+"""Tap: reads the units on a wire, and checks their declarations and requests.
 
-It decodes the units that each side sends, by itself. On every wire a REQUEST is answered by
+It decodes the units of each side separately. On every wire a REQUEST is answered by
 any number of RESPONSEs and then exactly one RESPONSE_FINAL (behaviour reference §4.5).
 """
 
@@ -34,11 +34,11 @@ class Tap:
         self._prefix_bytes = 0 if not is_stream else 4 if agreed.low_latency else 2
         self._pieces: tuple[dict[tuple[int, bool], bytes], ...] = ({}, {})
         self.open_requests: tuple[dict[int, str], ...] = ({}, {})
-        """Of each side: those without a final."""
+        """For each side: requests without a final."""
         self.accounts = RouterAccounts() if is_between_routers else Accounts()
 
     def read(self, side: int, unit: bytes) -> list[NetworkMessage]:
-        """One unit of a side; what it says is checked and given back."""
+        """Decode and check one unit of a side; returns its network messages."""
         if len(unit) == self._prefix_bytes + 1:
             return []  # a keep-alive
         messages = self._decode(side, unit[self._prefix_bytes :])
@@ -81,7 +81,7 @@ class Tap:
         if isinstance(message, Request):
             mine = self.open_requests[side]
             if message.request_id in mine:
-                raise Failure(f"request {message.request_id} is asked while it is open")
+                raise Failure(f"request {message.request_id} is sent while it is open")
             mine[message.request_id] = message.body.parameters or ""
         elif isinstance(message, Response | ResponseFinal):
             theirs = self.open_requests[1 - side]
@@ -93,4 +93,4 @@ class Tap:
 
 def _refuse(error: Exception | None) -> None:
     if error is not None:
-        raise Failure(f"a node sent what cannot be read: {error}")
+        raise Failure(f"a node sent a unit that cannot be decoded: {error}")

@@ -1,4 +1,4 @@
-"""Timeline: virtual time and what happens in it, in an order that only the seed decides."""
+"""Timeline: virtual time and its events, in an order that depends on the seed only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 
 
 class Timeline:
-    """A queue of actions; those of the same moment run in the order they were planned."""
+    """A queue of actions; those of the same time run in the order in which they were queued."""
 
     def __init__(self) -> None:
         self.now = 0.0

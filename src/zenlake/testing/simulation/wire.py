@@ -1,7 +1,7 @@
-"""Wire: one connection between two nodes, as a network that only the seed rules carries it.
+"""Wire: one connection between two nodes, over a network that the seed controls.
 
-A stream delivers its bytes in order, cut anywhere, or not at all. A datagram link may lose,
-double and overtake. Both take time, and take one unit after the other.
+A stream delivers its bytes in order, divided anywhere, or not at all. A datagram link may lose,
+duplicate and reorder. Both have delays, and send one unit after the other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Direction:
-    """When its sender is free again, and when its last byte arrives."""
+    """The times at which its sender is free again and its last byte arrives."""
 
     def __init__(self) -> None:
         self.free_at = 0.0
@@ -31,7 +31,7 @@ class Direction:
 
 
 class Wire:
-    """Two ends, `opener` and `acceptor`, and the air between them."""
+    """Two ends, `opener` and `acceptor`, and the network between them."""
 
     def __init__(
         self, number: int, plan: Plan, timeline: Timeline, rng: Random, journal: Journal
@@ -46,13 +46,13 @@ class Wire:
         self._directions = (Direction(), Direction())
         self.tap: Tap | None = None
         self.is_silent = False
-        """Whether bytes vanish without a word to anybody."""
+        """Whether bytes are lost without notice to the ends."""
         self.up_at = inf
         """When both sides had opened their session."""
         self.failed_at = inf
-        """From when on nothing is promised any more: cut, over on one side, or lossy."""
+        """When it was cut, ended on one side, or lost data: from then on nothing is promised."""
         self.closed_by: SimulatedNode | None = None
-        """Who ended it in good order, if that is how it ended."""
+        """The node that closed it in good order, if one did."""
 
     @property
     def is_up(self) -> bool:
@@ -67,7 +67,7 @@ class Wire:
             self.note_change()
 
     def note_change(self) -> None:
-        """A session over it began or ended, on one side or on both."""
+        """Note that a session over it began or ended, on one side or on both."""
         world = self.ends[0].node.world
         world.changed_at = self._timeline.now
         roles = {end.node.role for end in self.ends}
@@ -81,7 +81,7 @@ class Wire:
         return self._directions[side].free_at
 
     def send(self, end: End, data: bytes) -> None:
-        """One unit; the sender is busy with it for a while."""
+        """Send one unit; the sender is busy with it for a while."""
         way = self._directions[end.side]
         now = self._timeline.now
         way.free_at = max(now, way.free_at) + len(data) / self._plan.bytes_per_s
@@ -93,13 +93,13 @@ class Wire:
             self._send_datagram(way, to, data)
 
     def hang_up(self, end: End) -> None:
-        """`end` is over: the other side of a stream hears of it, that of datagrams does not."""
+        """Close the side of `end`; on a stream, but not with datagrams, the other is notified."""
         self.fail()
         if self.is_stream:
             self._deliver_in_order(self._directions[end.side], self.other(end), b"")
 
     def cut(self, *, silently: bool) -> None:
-        """By the network: what is on its way is lost."""
+        """Cut by the network: data in transit is lost."""
         self.fail()
         self.is_silent = True
         if not silently and self.is_stream:

@@ -1,4 +1,4 @@
-"""Workload: what applications do, at times and places that the seed chooses."""
+"""Workload: operations of applications, at times and places that the seed chooses."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Workload:
         self._weights = (30, 10, 12, 10, 6, 6, 5, 4, 6, 1)
 
     def do_one(self) -> None:
-        """On a node that is awake."""
+        """Run one operation on a node that is not paused."""
         rng = self._rng
         name, operation = rng.choices(self._operations, self._weights)[0]
         nodes = [node for node in self._world.nodes if node.is_running and not node.is_paused]
@@ -52,7 +52,7 @@ class Workload:
         node.run(lambda: operation(self._world.application(node)))
 
     def publish_everywhere(self) -> None:
-        """Once from each node: all who subscribe in reach must get it."""
+        """Publish once from each node: all subscribers in reach must get it."""
         for node in self._world.nodes:
             self._world.journal.count("put")
             application = self._world.application(node)

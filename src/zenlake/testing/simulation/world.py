@@ -1,7 +1,7 @@
-"""World: all nodes of a run, who is linked to whom, and the course of the run.
+"""World: all nodes of a run, the wires between them, and the course of the run.
 
 work      operations and faults, for WORK_S
-calm      no more faults; lossy wires are renewed; everybody finds each other again
+calm      no more faults; lossy wires are renewed; all nodes connect again
 checks    promises, knowledge, then some more work that must all succeed
 end       everything is undeclared, then closed; nothing may be left
 """
@@ -36,7 +36,7 @@ _CALM_MIN_S: Final = 4.5
 """Longer than any query takes."""
 _CALM_MAX_S: Final = 16.0
 _QUIET_S: Final = 3.5
-"""So long after the last session began or ended, everybody knows everything."""
+"""The time after the last change of a session in which all declarations arrive."""
 _MORE_WORK_S: Final = 3.0
 _REST_S: Final = 4.5
 _LAST_REST_S: Final = 2.5
@@ -77,7 +77,7 @@ class World:
 
         self.nodes: list[SimulatedNode] = []
         self._applications: dict[SimulatedNode, Application] = {}
-        """Of all nodes there ever were."""
+        """Counters of all nodes of the run, including those that ended."""
 
         self._work = Workload(self, self._rng)
         self._faults = Faults(self, self._rng)
@@ -103,7 +103,7 @@ class World:
         again.start()
 
     def connect(self, node: SimulatedNode, target: int) -> End | None:
-        """A wire to a node that runs; the handshake is under way."""
+        """Open a wire to a running node, and begin the handshake."""
         other = self.nodes[target]
         index = self.nodes.index(node) if node in self.nodes else -1
         if not other.is_running or (index in self.parted) != (target in self.parted):
@@ -168,7 +168,7 @@ class World:
             node.resume()
 
     def part(self, indices: frozenset[int], *, silently: bool) -> None:
-        """From now on no wire leads from these nodes to the others."""
+        """Partition the network: from now on no wire connects these nodes to the others."""
         self.parted = indices
         side = [self.nodes[index] for index in sorted(indices)]
         for wire in self.wires:
@@ -184,7 +184,7 @@ class World:
         return names.index(locator.removeprefix("tcp/").partition(":")[0])
 
     def _wait_for_calm(self) -> None:
-        """Until all links have worked for a while; `check` says so if they never do."""
+        """Run until all links have worked for a while; `check` fails if they never do."""
         timeline = self.timeline
         timeline.run_until(WORK_S + _CALM_MIN_S)
         while timeline.now < WORK_S + _CALM_MAX_S and not self._is_calm():
@@ -200,7 +200,7 @@ class World:
         )
 
     def check(self) -> None:
-        """All is quiet: nothing is missing, and everybody knows what there is."""
+        """Check, in an idle network, that no message is missing and all declarations are known."""
         self.journal.note("world", "checks")
         self.ledger.check()
         Model(self).check()

@@ -1,4 +1,4 @@
-# Parts: a80064ca56b8eda2
+# Parts: ff20423734e4ea55
 """Kernel: packets to pairs, to streams, to batches, in one loop over a stretch of packets."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# Parts: cfca898aa98ea04f
+# Parts: cf67e4d597357313
 """HeldBatches: the parts of unfinished batches, which are kept when the window moves on."""
 
 from __future__ import annotations

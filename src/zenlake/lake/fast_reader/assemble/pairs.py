@@ -1,4 +1,4 @@
-# Parts: 61c074231ab62f5e
+# Parts: 613859768d740f72
 """Pairs: a row of numbers for each pair of ends, and a hash table by addresses and ports."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# Parts: fa71a5d0361ad7cc
+# Parts: aaeb1a310d03f836
 """Kernel: one pass over decoded messages, which rules to evaluate for which rows and batches."""
 
 from __future__ import annotations
