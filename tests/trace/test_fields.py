@@ -147,7 +147,7 @@ def test_paths_into_the_message() -> None:
     ]
     assert ask(put(), "message.nothing.at.all message.encode") == [None, None]
     for path in ("message.", "message.a..b", "message._x", "message.__class__", "message.a b"):
-        with pytest.raises(LocalError, match="no path of attributes"):
+        with pytest.raises(LocalError, match="not a path of attributes"):
             field_named(path)
 
 

@@ -94,7 +94,7 @@ OPEN = SessionEnd(
         (
             {"acceptor_silent_ms": 1.2e4, "ended_by": "lease", "ender": None, "end_packet": None},
             "lease_exceeded",
-            "the acceptor sent nothing for 12,000 ms, and its lease is 10,000 ms: nothing shows",
+            "the acceptor sent nothing for 12,000 ms, and its lease is 10,000 ms: the capture",
         ),
         ({"ended_by": "again", "ender": None}, "session_lost", "connected again (packet 7)"),
         ({"outcome": "closed", "ended_by": "close", "close_reason": "generic"}, None, "CLOSE"),
@@ -111,7 +111,7 @@ OPEN = SessionEnd(
         (
             {"outcome": "refused", "step": "INIT_SYN", "ender": "acceptor", "ended_by": "rst"},
             "refused",
-            "the acceptor answered INIT_SYN with nothing and reset the connection",
+            "the acceptor did not answer INIT_SYN and reset the connection",
         ),
         (
             {

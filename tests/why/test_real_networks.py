@@ -55,8 +55,8 @@ def test_end_is_followed_to_the_node_where_it_began(how: str) -> None:
     assert {owner, middle, last} <= set(story.nodes)
     said = {
         "undeclared": "was undeclared",
-        "closed": f"client {owner[:4]} closed that with router {last[:4]}",
-        "killed": f"went with its session with router {last[:4]}, which was lost",
+        "closed": f"client {owner[:4]} closed the session with router {last[:4]}",
+        "killed": f"ended with its session with router {last[:4]}, which was lost",
     }
     assert f"the queryable srv/{how} of client {owner[:4]} " in story.headline
     assert said[how] in story.headline
@@ -75,7 +75,7 @@ def test_a_router_that_is_gone_takes_what_is_behind_it() -> None:
     story = gone_story(report_of(LINE).stories, "behind")
     assert (story.cause, story.culprit) == ("gone", last)
     owner = truth["servers"]["behind"]
-    assert f"of router {last[:4]} (it had it from client {owner[:4]})" in story.headline
+    assert f"of router {last[:4]} (received from client {owner[:4]})" in story.headline
     assert f"its session with router {middle[:4]}, which was lost" in story.headline
     assert owner in story.nodes
 

@@ -18,11 +18,11 @@ UNKNOWN: Final = -2
 STALE: Final = -1
 OUTSIDE: Final = -2
 _GUESSED_GAP_MAX: Final = 64
-"""Where the resolution is not known, a larger step is no gap: the numbers wrapped around."""
+"""If the resolution is not known, a larger step is not a gap: the numbers wrapped around."""
 
 
 class Reassembly:
-    """The incomplete messages of all channels, with their size; at the limit the oldest goes."""
+    """The incomplete messages of all channels and their size; the limit drops the oldest."""
 
     __slots__ = ("held_bytes", "waiting")
 
@@ -99,7 +99,7 @@ class Channel:
             return "its first fragment is not here"
         if fragment.drop:
             self._discard()
-            return "its sender gave the message up"
+            return "its sender dropped the message"
         if self.pieces and sn != self._next_sn and not self._has_wrapped(sn, mask):
             self._discard()
             self._at_boundary = not fragment.more

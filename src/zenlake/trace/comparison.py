@@ -69,7 +69,7 @@ def test_for(field: Field, operator: str, written: str, start: CaptureStart) -> 
 
 
 def may_be_several(field: Field) -> bool:
-    """Whether its value may be a tuple; then one matching element is enough."""
+    """Whether the value may be a tuple; one matching element is enough then."""
     return field.type == "any" or field.name in ("zid", "port", "locators")
 
 
@@ -125,7 +125,7 @@ def _ordered(operator: str, written: Any) -> Test:
 
 
 def number_of(written: str, name: str) -> int | float | None:
-    """The number in the unit at the end of the field's name; None if `written` is no number."""
+    """The number in the unit at the end of the field's name; None if `written` is not a number."""
     match = _NUMBER.fullmatch(written)
     if match is None:
         return None
@@ -145,7 +145,7 @@ def number_of(written: str, name: str) -> int | float | None:
 def _number(field: Field, operator: str, written: str) -> Test:
     number = number_of(written, field.name)
     if number is None:
-        raise LocalError(f"{field.name} is a number, {written!r} is none{_size_hint(written)}")
+        raise LocalError(f"{field.name} is a number, not {written!r}{_size_hint(written)}")
     return _ordered(operator, number)
 
 
@@ -186,7 +186,7 @@ def _kind(written: str) -> Test:
 
 
 def _kinds_meant(asked: str) -> list[str]:
-    """Kinds with this last part, with another name like this, or with a similar spelling."""
+    """Kinds whose last part is `asked`, that are also called so, or that are spelled similarly."""
     meant = [kind for kind in KINDS if f"/{asked}" in f"/{kind}/".replace(f"/{asked}_", "//")]
     if meant:
         return [kind[: kind.index(asked) + len(asked)] for kind in meant]
@@ -203,7 +203,7 @@ def _flag(field: Field, written: str) -> Test:
 
 
 def _zid(written: str) -> Test:
-    """Output lines show the first digits of an id: four digits or more match as a prefix."""
+    """Four digits or more match the beginning of an id: output lines show only that."""
     wanted = written.lower()
     if len(wanted) < _ZID_PREFIX_MIN:
         return lambda zid: bool(zid == wanted)
@@ -229,7 +229,7 @@ def _intersects(field: Field, written: str) -> Test:
 
 
 def keys_intersect(wanted: str, key: str) -> bool:
-    """Whether they intersect; `key` comes from a peer and may be no valid key expression."""
+    """Whether two keys intersect; `key` comes from a peer and may be invalid."""
     return texts_intersect(wanted, key) is True
 
 
@@ -241,7 +241,7 @@ def _matches(field: Field, written: str) -> Test:
             )  # FutureWarning: the syntax may change in a later Python
             pattern = re.compile(written)
     except (re.error, OverflowError, RecursionError) as error:
-        raise LocalError(f"{written!r} is no regular expression: {error}") from None
+        raise LocalError(f"{written!r} is not a regular expression: {error}") from None
     return lambda value: pattern.search(_text(value)) is not None
 
 
@@ -264,7 +264,7 @@ def _text(value: Any) -> str:
 
 
 def _bytes(written: str) -> bytes:
-    """`0x` and hexadecimal digits in pairs, or a text as UTF-8."""
+    """Decodes `0x` and pairs of hexadecimal digits; any other text becomes UTF-8."""
     if written[:2] == "0x":
         try:
             return bytes.fromhex(written[2:])

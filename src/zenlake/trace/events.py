@@ -33,7 +33,7 @@ class TraceEvent:
 
 
 class Carrier:
-    """The FRAME or last FRAGMENT that carried a network message, without its content."""
+    """The FRAME or last FRAGMENT that carried a network message, without its payload."""
 
     __slots__ = ("qos", "reliable", "sn")
 
@@ -89,7 +89,7 @@ class MessageSeen(TraceEvent):
         self.session = session
         self.sender_node = sender_node
         self.receiver_node: Node | None = None
-        """As known at that time: the link may join another session later."""
+        """The session at that time: the link may join another session later."""
         if session is not None and not session.is_multicast:
             self.receiver_node = session.nodes[1 - link.sides[direction]]
         self.kind = kind
@@ -100,19 +100,19 @@ class MessageSeen(TraceEvent):
         self.key: str | None = None
         """The whole key expression; None if the message has none or its alias is unknown."""
         self.earlier_packets: tuple[int, ...] = ()
-        """Earlier packets that carried a part of it."""
+        """Earlier packets that carried parts of the message."""
         self.fragments = 0
         """The number of FRAGMENTs that a network message came in."""
         self.wire_size = 0
-        """Bytes on the wire, if known: our encoder may need fewer."""
+        """Bytes on the wire, if known: the encoder of zenlake may need fewer."""
         self.is_answer = False
-        """Whether it is a declaration without an end (see `interest_answers`)."""
+        """Whether the message is a declaration without an end (see `interest_answers`)."""
         self.ignored: str | None = None
-        """Why a receiver would drop it: an old sequence number, no first fragment, ..."""
+        """Why a receiver would drop the message: an old sequence number, no first fragment, ..."""
 
     @property
     def sender(self) -> str:
-        """The address it came from."""
+        """The address that sent the message."""
         return self.link.sender(self.direction)
 
     @property
@@ -131,12 +131,12 @@ class MessageSeen(TraceEvent):
 
     @property
     def reliable(self) -> bool | None:
-        """That of the channel; None for messages outside channels."""
+        """The reliability of the channel; None for messages outside channels."""
         return None if self.carrier is None else self.carrier.reliable
 
     @property
     def priority(self) -> int | None:
-        """That of the channel: 0 (control) to 7 (background)."""
+        """The priority of the channel: 0 (control) to 7 (background)."""
         return None if self.carrier is None else self.carrier.priority
 
     @property
@@ -170,7 +170,7 @@ class MessageSeen(TraceEvent):
 
     @property
     def size(self) -> int:
-        """Bytes; for a FRAME with all messages in it."""
+        """Bytes; for a FRAME, including all messages in it."""
         return self.wire_size or len(bytes(self.message))
 
     def __repr__(self) -> str:

@@ -67,7 +67,7 @@ _TABLE: Final = (
     Field("kind", "kind", "such as `PUSH/PUT`", lambda e: e.kind),
     Field("link", "text", "the connection, `A:p-B:q#n`", lambda e: e.link.name),
     Field("session", "text", "id of the session", lambda e: e.session and e.session.id),
-    Field("protocol", "word", "what carries the link", lambda e: e.link.protocol, _PROTOCOLS),
+    Field("protocol", "word", "transport of the link", lambda e: e.link.protocol, _PROTOCOLS),
     Field("sender", "text", "address it came from", lambda e: e.sender),
     Field("receiver", "text", "address it went to", lambda e: e.receiver),
     Field(
@@ -98,12 +98,12 @@ _TABLE: Final = (
         attributes.congestion,
         tuple(map(str, CongestionControl)),
     ),
-    Field("express", "flag", "not held back for batching", attributes.express),
+    Field("express", "flag", "sent at once, without batching", attributes.express),
     Field("sn", "number", "sequence number of its FRAME or FRAGMENT", lambda e: e.sn),
-    Field("size", "number", "bytes, of a FRAME with all it carries", attributes.size),
-    Field("messages", "number", "how many a FRAME carries", attributes.messages),
-    Field("fragments", "number", "of how many it was put together", lambda e: e.fragments or None),
-    Field("ignored", "text", "why a receiver would not take it", lambda e: e.ignored),
+    Field("size", "number", "bytes; for a FRAME, including its messages", attributes.size),
+    Field("messages", "number", "number of messages in a FRAME", attributes.messages),
+    Field("fragments", "number", "number of FRAGMENTs it came in", lambda e: e.fragments or None),
+    Field("ignored", "text", "why a receiver would drop it", lambda e: e.ignored),
     Field("key", "key", "whole key expression", lambda e: e.key),
     Field("wire_key", "text", "as sent, `[sender 12]/suffix`", attributes.wire_key),
     Field("unknown_alias", "flag", "declared before the capture began", attributes.unknown_alias),
@@ -112,9 +112,9 @@ _TABLE: Final = (
     Field("encoding", "text", "such as `text/plain`", attributes.encoding_of),
     Field("timestamp", "text", "`<ntp64>/<id>`", attributes.timestamp),
     Field("attachment", "bytes", "of a put, del or query", attributes.data("attachment")),
-    Field("source_zid", "zid", "node that made it", attributes.source("zid")),
-    Field("source_eid", "number", "entity that made it", attributes.source("eid")),
-    Field("source_sn", "number", "its number in that entity's count", attributes.source("sn")),
+    Field("source_zid", "zid", "node of origin", attributes.source("zid")),
+    Field("source_eid", "number", "entity of origin", attributes.source("eid")),
+    Field("source_sn", "number", "sequence number of that entity", attributes.source("sn")),
     Field("request_id", "number", "of a request and its responses", lambda e: e.request_id),
     Field("parameters", "text", "of a query", attributes.data("parameters")),
     Field("target", "word", "of a query", attributes.target, tuple(map(str, QueryTarget))),
@@ -132,12 +132,14 @@ _TABLE: Final = (
     Field("interest_id", "number", "of an interest and its answers", lambda e: e.interest_id),
     Field("mode", "word", "of an interest", attributes.mode, tuple(map(str, InterestMode))),
     Field("options", "text", "of an interest, letters of `KSQTRA`", attributes.options),
-    Field("entity_id", "number", "of what is (un)declared", lambda e: e.entity_id),
+    Field(
+        "entity_id", "number", "of the entity that is declared or undeclared", lambda e: e.entity_id
+    ),
     Field(
         "complete", "flag", "a queryable for its whole key", attributes.queryable("complete", False)
     ),
     Field("distance", "number", "of a queryable", attributes.queryable("distance", 0)),
-    Field("node_id", "number", "of a router that passed it on", attributes.node_id),
+    Field("node_id", "number", "of a router that forwarded it", attributes.node_id),
     Field("lease_ms", "number", "of OPEN and JOIN", attributes.lease_ms),
     Field("initial_sn", "number", "of OPEN", attributes.message("initial_sn", Open)),
     Field("batch_size", "number", "of INIT and JOIN", attributes.message("batch_size", Init, Join)),
@@ -174,14 +176,14 @@ _ELSEWHERE: Final = {
     "frame.time": "`time`",
     "frame.time_relative": "`time`",
     "frame.time_epoch": "`time_ns`",
-    "frame.len": "`size`, of the message",
+    "frame.len": "`size`, the size of the message",
     **dict.fromkeys(("tcp.port", "udp.port"), "`port`"),
     **dict.fromkeys(("tcp.srcport", "udp.srcport"), "`sender endswith :7447`"),
     **dict.fromkeys(("tcp.dstport", "udp.dstport"), "`receiver endswith :7447`"),
     **dict.fromkeys(("tcp.stream", "udp.stream"), "`link`"),
-    "tcp.len": "`size`, of the message",
+    "tcp.len": "`size`, the size of the message",
     **dict.fromkeys(("tcp", "udp"), "`protocol == tcp` or `protocol == udp`"),
-    "zenoh": "every message",
+    "zenoh": "no filter, all messages are Zenoh",
 }
 _FAMILIES: Final = {kind.partition("/")[0].lower(): kind.partition("/")[0] for kind in KINDS}
 
@@ -197,14 +199,14 @@ def field_named(name: str) -> Field:
         return _dissector_field(name)
     known = _ELSEWHERE.get(name.lower())
     if known is not None:
-        raise LocalError(f"there is no field {name!r}: it is {known} here")
+        raise LocalError(f"there is no field {name!r}: use {known}")
     raise LocalError(f"there is no field {name!r}{_did_you_mean(name, [*FIELDS])}")
 
 
 def _by_path(name: str) -> Callable[[MessageSeen], Any]:
     steps = name.split(".")[1:]
     if not all(step.isidentifier() and not step.startswith("_") for step in steps):
-        raise LocalError(f"{name!r} is no path of attributes: expected message.body.payload")
+        raise LocalError(f"{name!r} is not a path of attributes: expected message.body.payload")
 
     def of(event: MessageSeen) -> Any:
         value: Any = event.message

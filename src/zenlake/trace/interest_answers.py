@@ -14,7 +14,7 @@ from zenlake.wire.values.choices import InterestMode
 
 
 def remember_interest(asker: Node, interest: Interest) -> None:
-    """Remembers the mode, also after the end of the interest: answers may still arrive."""
+    """Remembers the mode. It is kept after the end of the interest: answers may still arrive."""
     if interest.mode != InterestMode.FINAL:
         remember_mode(asker.interests, interest.id, interest.mode == InterestMode.CURRENT)
 
@@ -27,7 +27,7 @@ def remember_mode(interests: dict[int, bool], id: int, is_current: bool) -> None
 
 
 def is_answer(asker: Node | None, declare: Declare) -> bool:
-    """Whether a declaration only answers an interest of mode CURRENT: it has no end."""
+    """Whether a declaration only answers an interest of mode CURRENT, so that it has no end."""
     body = declare.body
     id = declare.interest_id
     if (
@@ -43,8 +43,8 @@ def is_answer(asker: Node | None, declare: Declare) -> bool:
 def answers_current(interests: dict[int, bool], id: int, is_token: bool) -> bool:
     """Whether the interest with this id has mode CURRENT.
 
-    If its INTEREST was not captured, a token is taken for the answer to a liveliness get, the
-    usual use of this mode. Not with id 0: some peers send their initial declarations with it.
+    If the INTEREST was not captured, a token counts as the answer to a liveliness get, the usual
+    reason for this mode. A token with id 0 does not: some peers send their initial declarations so.
     """
     known = interests.get(id)
     return is_token and id != 0 if known is None else known

@@ -8,7 +8,7 @@ from zenlake.wire.message import Extension, Message
 
 
 def to_json(value: Any) -> Any:
-    """Bytes in hexadecimal, messages as objects without absent fields, all else as text."""
+    """Bytes become hexadecimal, messages become objects without absent fields, all else text."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, bytes):
@@ -26,5 +26,5 @@ def to_json(value: Any) -> Any:
 
 
 def _is_absent(value: Any) -> bool:
-    """0 is a value, unlike False: hence `is`, not `==`."""
+    """Uses `is`, not `==`: 0 is a value, unlike False."""
     return value is None or value is False or value == ()

@@ -78,8 +78,8 @@ def declare(node: Node, message: Declare, key: str | None, memory: KeyMemory) ->
         if known is None:
             node.aliases[body.expr_id] = memory.keep(node, key)
         elif known != key and node.is_lossy:
-            # An alias in use keeps its key (behaviour reference §3.5), unless a missing message
-            # freed it: so the key is unknown now.
+            # An alias in use keeps its key (behaviour reference §3.5), unless its undeclaration is
+            # missing in the capture: the key is unknown then.
             node.aliases[body.expr_id] = None
     elif isinstance(body, UndeclareKeyExpr):
         node.aliases.pop(body.expr_id, None)
@@ -87,7 +87,7 @@ def declare(node: Node, message: Declare, key: str | None, memory: KeyMemory) ->
     elif isinstance(body, _DECLARATIONS):
         entity = (body.NAME[2:], body.id)
         if body.id == 0 and node.entities.get(entity, key) != key:
-            # Between routers all entities have id 0, and differ by key.
+            # Between routers all entities have id 0; their keys differ.
             node.entities[entity] = None
         elif len(node.entities) < TRACE_ENTITIES_MAX:
             node.entities[entity] = memory.keep(node, key)

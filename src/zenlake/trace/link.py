@@ -50,21 +50,21 @@ class Link:
         """`tcp`, `ws`, `udp`, `multicast` or `scouting`."""
         self.ends = (source, destination)
         self.seen_start = seen_start
-        """Whether the capture has its first packet."""
+        """Whether the capture has the first packet of the connection."""
         self.session: Session | None = None
         self.sides = (0, 1)
         """For each direction, the side of the session that sends: 0 opened the session."""
         self.opener = 0
         """The direction that sent INIT_SYN."""
         self.form: int | None = None
-        """The form of its units (`links.units`), if it was guessed without a handshake."""
+        """The form of the units (`links.units`), if it was guessed without a handshake."""
         self.is_closed = False
         self.is_behind = False
         """Whether a side received bytes that the capture lacks or has only later."""
         self.end: LinkEnd | None = None
-        """None while it is open, or if the capture ends first."""
+        """None while the link is open, or if the capture ends first."""
         self.ended_ns = 0
-        """When the first of its directions ended."""
+        """When the first direction ended."""
 
     def sender(self, direction: int) -> str:
         return self.ends[direction]
@@ -118,7 +118,7 @@ class LinkBatch:
         self.direction = direction
         self.packet = packet
         self.earlier_packets = earlier_packets
-        """The packets with its beginning, if it came in several."""
+        """The packets with the beginning of the batch, if it came in several."""
         self.time_ns = time_ns
         self.data = data
         self.messages = messages
@@ -128,7 +128,7 @@ class LinkBatch:
         self.content = content
         """The unit after decompression; empty if it was not read."""
         self.form = form
-        """The form it was read in, one of `links.units`."""
+        """The form in which the unit was read, one of `links.units`."""
 
     def __repr__(self) -> str:
         size = len(self.data)

@@ -90,12 +90,12 @@ def wire_key_of(event: MessageSeen) -> WireExpr | None:
     holder = message.body if isinstance(message, Declare) else message
     key = getattr(holder, "key", None)
     if key is not None and not isinstance(key, WireExpr):
-        key = key.key  # an undeclaration has it inside an extension
+        key = key.key  # the key of an undeclaration is in an extension
     return key if isinstance(key, WireExpr) else None
 
 
 def time_text(time_ns: int) -> str:
-    """UTC with nine digits of fraction; as text it sorts as the times do."""
+    """UTC with nine digits of fraction, so that texts sort by time."""
     seconds, fraction = divmod(time_ns, _NS_PER_S)
     try:
         instant = datetime.fromtimestamp(seconds, UTC)
@@ -120,7 +120,7 @@ def port(address: str) -> int | None:
 def reliability(event: MessageSeen) -> str | None:
     reliable = event.reliable
     if reliable is None:
-        # Low latency has no channels, and is reliable (wire reference §9).
+        # Low latency has no channels and is reliable (wire reference §9).
         return "reliable" if isinstance(event.message, NetworkMessage) else None
     return "reliable" if reliable else "best_effort"
 
@@ -149,11 +149,11 @@ def size(event: MessageSeen) -> int | None:
     try:
         return event.size
     except LocalError:
-        return None  # it can be decoded, but not encoded
+        return None  # a value that is decoded, but cannot be encoded
 
 
 def data(name: str) -> Callable[[MessageSeen], Any]:
-    """An attribute of the data that a message carries."""
+    """An attribute of the data in a message."""
     return lambda event: getattr(data_of(event), name, None)
 
 

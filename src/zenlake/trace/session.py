@@ -53,7 +53,7 @@ class Node:
     def __init__(self, address: str, zid: str | None = None, role: str | None = None) -> None:
         self.address = address
         self.zid = zid
-        """As Zenoh prints it; None if the capture does not show it."""
+        """The id as Zenoh prints it; None if the capture does not show it."""
         self.role = role
         """`router`, `peer` or `client`."""
         self.lease_ms: int | None = None
@@ -61,25 +61,25 @@ class Node:
         self.aliases: dict[int, str | None] = {}
         """Key expressions by the aliases that this node declared; None if one is not known."""
         self.reuses = False
-        """Whether it undeclares aliases, so that it may reuse their numbers."""
+        """Whether the node undeclares aliases, so that it may reuse their numbers."""
         self.is_lossy = False
-        """Whether the capture lacks data that it sent, possibly undeclarations."""
+        """Whether the capture lacks data that the node sent, possibly undeclarations."""
         self.entities: dict[tuple[str, int], str | None] = {}
-        """Keys of its entities, by the last part of the kind and the id."""
+        """Keys of the node's entities, by the last part of the kind and the id."""
         self.interests: dict[int, bool] = {}
-        """By id, whether the interest has mode CURRENT; only the newest are kept."""
+        """By id, whether an interest has mode CURRENT; only the newest interests are kept."""
         self.key_bytes = 0
-        """The size of all keys that it declared."""
+        """The size of all keys that the node declared."""
         self.last_seen_ns = 0
         self.last_seen_open_ns = 0
-        """The same before its connection began to end: a frozen node may resume after that."""
+        """The same before the connection began to end: a frozen node may resume after that."""
         self.newest_sn = UNKNOWN
         """The last sequence number of any channel."""
         self.channels: dict[int, Channel] = {}
-        """The channels it sends on, by `channel_key`."""
+        """The channels on which the node sends, by `channel_key`."""
 
     def forget(self) -> int:
-        """Drops its state after its last message; returns the size of its keys."""
+        """Drops the state of the node after its last message; returns the size of its keys."""
         self.aliases = {}
         self.entities = {}
         self.interests = {}
@@ -134,7 +134,7 @@ class Session:
 
     def __init__(self, id: str, link: Link, time_ns: int, seen_start: bool) -> None:
         self.id = id
-        """The name of its first link, or the address of the group."""
+        """The name of the first link, or the address of the group."""
         self.links = [link]
         self.started_ns = time_ns
         self.seen_start = seen_start

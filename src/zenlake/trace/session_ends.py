@@ -153,7 +153,7 @@ def reason_of(end: SessionEnd, who: Who) -> str | None:
             f"{lease:,.0f} ms: {how}"
         )
     if cause == "lease_exceeded" and end.ended_by == "close":
-        return f"{how}: it says that nothing came from the other side for its lease"
+        return f"{how}: the reason means that the lease of the other side expired"
     if cause == "capture_incomplete":
         return f"{how}; the capture lacks bytes of it, a CLOSE may have been in them"
     return how
@@ -169,8 +169,8 @@ def _how(end: SessionEnd, who: Who) -> str:
     if end.ended_by == "rst":
         return f"{ender} reset the connection{place}"
     if end.ended_by == "again":
-        return f"the same nodes connected again{place}, and nothing shows how it ended"
-    return "nothing shows that anybody ended the connection"
+        return f"the same nodes connected again{place}, and the capture shows no end before"
+    return "the capture shows no end of the connection"
 
 
 def _refused_text(end: SessionEnd, cause: str, who: Who) -> str:
@@ -183,7 +183,7 @@ def _refused_text(end: SessionEnd, cause: str, who: Who) -> str:
         how = "reset the connection" if end.ended_by == "rst" else "ended the connection"
         if end.ender is not None and _SENDERS.get(step) == end.ender:
             return f"no answer to {step}: {ender} {how}{place}"
-        return f"{ender} answered {step} with nothing and {how}{place}"
+        return f"{ender} did not answer {step} and {how}{place}"
     if end.ender is not None and _SENDERS.get(step) == end.ender:
         return f"{ender} sent {step}, and then CLOSE, reason {end.close_reason}{place}"
     text = f"{ender} refused {step} with CLOSE, reason {end.close_reason}{place}"
@@ -204,6 +204,6 @@ def _credentials(end: SessionEnd) -> str:
 
 _MEANING: Final = {
     "refused_version": ": it asks for version {version} of the protocol, not {expected}",
-    "refused_limit": ": the acceptor probably has as many sessions or links as it may have",
+    "refused_limit": ": the acceptor has probably reached its limit of sessions or links",
     "refused_authentication": ": {sent}",
 }

@@ -37,7 +37,7 @@ class Sessions:
         self._out = out
         self._found_max = TRACE_SESSIONS_MAX
         self._found: dict[Session, None] = {}
-        """A dict, because an attempt that joins another session is removed again."""
+        """A dict, because an attempt that joins another session is removed."""
         self.forgotten = 0
         """How many closed sessions were dropped from `found` at its limit."""
         self.reassembly = Reassembly()
@@ -47,7 +47,7 @@ class Sessions:
 
     @property
     def found(self) -> list[Session]:
-        """All sessions in the order they began."""
+        """All sessions in the order in which they began."""
         return list(self._found)
 
     @property
@@ -55,13 +55,13 @@ class Sessions:
         return len(self._found)
 
     def remembers(self, session: Session) -> bool:
-        """Whether it is in `found`."""
+        """Whether the session is in `found`."""
         return session in self._found
 
     # --- beginning -----------------------------------------------------------------------
 
     def begin(self, batch: LinkBatch) -> Session:
-        """The session of a link that has none yet."""
+        """Creates the session of a link that has none yet."""
         link = batch.link
         if link.protocol == "multicast":
             return self._group(batch)
@@ -88,7 +88,7 @@ class Sessions:
             found, self._found = self._found, dict.fromkeys(kept)
             for one in found:
                 if one not in self._found and all(link.is_closed for link in one.links):
-                    # This breaks the reference cycle, so that its memory is freed now.
+                    # This breaks the reference cycle, so that the memory is freed now.
                     for link in one.links:
                         link.session = None
 
@@ -149,7 +149,7 @@ class Sessions:
         self.opened(batch, session)
 
     def opened(self, batch: LinkBatch, session: Session) -> None:
-        """The session is open: OPEN_ACK came, or data implies it."""
+        """Marks the session as open: OPEN_ACK was seen, or data implies it."""
         link = batch.link
         one, other = session.nodes[0].zid, session.nodes[1].zid
         pair = None if one is None or other is None else (min(one, other), max(one, other))
@@ -223,7 +223,7 @@ class Sessions:
         if session.close_reason is None:
             session.close_reason = reason
         if link.end is not None and not session.is_open:
-            # One side ended the connection during the handshake; the CLOSE is only the reaction.
+            # One side ended the connection during the handshake; this CLOSE is the reaction.
             first_to_end = session.nodes[link.sides[link.end.direction]]
             session.end_with(link.end.cause, first_to_end, link.end.packet)
         session.end_with("close", session.nodes[link.sides[batch.direction]], batch.packet)
@@ -235,7 +235,7 @@ class Sessions:
             self._end(batch.packet, batch.time_ns, link, session, change)
 
     def link_closed(self, item: LinkClosed) -> None:
-        """A connection ended; if there was no CLOSE on the last link, the session is lost."""
+        """Handles the end of a connection: without CLOSE on its last link, the session is lost."""
         link = item.link
         session = link.session
         if session is None:
@@ -248,7 +248,7 @@ class Sessions:
         is_over = all(one.is_closed for one in session.links)
         if item.cause in ("end", "idle"):
             if session.outcome == "refused" and session.closed_ns is None:
-                # Its handshake was in progress.
+                # The handshake was in progress.
                 session.outcome = "open"
             self._expire(item, session)
         elif is_over and not was_closed and session.closed_ns is None:
@@ -272,7 +272,7 @@ class Sessions:
             session.links.remove(link)
 
     def _expire(self, item: LinkClosed, session: Session) -> None:
-        """At the end of the capture: ends the session if a side was silent beyond its lease."""
+        """Ends the session at the end of the capture if a side was silent beyond its lease."""
         if session.closed_ns is not None or not session.is_open:
             return
         for node in session.nodes:
@@ -304,7 +304,7 @@ class Sessions:
 
 
 def sender_node(batch: LinkBatch, session: Session) -> Node:
-    """The node that sent a batch; in a group, a member that may not have sent its JOIN yet."""
+    """The node that sent a batch; in a group, a member whose JOIN may not have been seen yet."""
     link = batch.link
     if not session.is_multicast:
         return session.nodes[link.sides[batch.direction]]
@@ -327,7 +327,7 @@ def scouting_node(message: Message, address: str) -> Node | None:
 def _share(old: Session, new: Session) -> bool:
     """Whether two links between the same nodes belong to one session.
 
-    They do if both negotiated multilink, and if the two nodes dialled each other. A node that
+    They do if both negotiated multilink, or if the two nodes dialled each other. A node that
     dials again has lost its session, even if the capture does not show it.
     """
     if old.multilink and new.multilink:

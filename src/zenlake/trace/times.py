@@ -23,7 +23,7 @@ UNIT_NS: Final = {"s": _NS_PER_S, "ms": 1_000_000, "us": 1_000, "ns": 1}
 
 
 class CaptureStart:
-    """The time of the first packet, which is known only while the capture is read."""
+    """The time of the first packet, which is not known before the capture is read."""
 
     def __init__(self) -> None:
         self.first_ns: Callable[[], int] = lambda: 0
@@ -38,7 +38,7 @@ class WrittenTime(NamedTuple):
     is_since_midnight: bool = False
 
     def begin(self, first_ns: int) -> int:
-        """In nanoseconds since 1970, for a capture that began at `first_ns`."""
+        """Nanoseconds since 1970, for a capture that began at `first_ns`."""
         if self.is_since_start:
             return first_ns + self.begin_ns
         if self.is_since_midnight:
@@ -50,7 +50,7 @@ def parse_time(written: str) -> WrittenTime:
     """Parses a time. A clock time is UTC, as in the output, on the day of the first packet."""
     found = _relative(written) or _clock(written) or _whole(written)
     if found is None:
-        raise LocalError(f"{written!r} is no time: expected {FORMS}")
+        raise LocalError(f"{written!r} is not a time: expected {FORMS}")
     return found
 
 
@@ -85,7 +85,7 @@ def _whole(written: str) -> WrittenTime | None:
     try:
         moment = datetime(year, month, day, hour, minute, second, tzinfo=_zone(match[8]))
     except ValueError as error:
-        raise LocalError(f"{written!r} is no time: {error}") from None
+        raise LocalError(f"{written!r} is not a time: {error}") from None
     begin_ns = int(moment.timestamp()) * _NS_PER_S + _fraction_ns(match[7])
     span_ns = _NS_PER_DAY if match[4] is None else _span_ns(match[6], match[7])
     return WrittenTime(begin_ns, span_ns)

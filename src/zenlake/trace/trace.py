@@ -42,7 +42,7 @@ class Trace:
         self._events: list[TraceEvent] = []
         self._walker = Walker(self._events)
         self.skipped = Skipped()
-        """What was skipped in the layers below Zenoh, by reason, including damage of the file."""
+        """What was skipped below Zenoh, by reason, including damage of the file."""
         self._damage = Skipped()
         self.undecoded: dict[str, int] = {}
         """Bytes by state: `truncated`, `gap`, `encrypted`, `not_zenoh`, `malformed`."""
@@ -68,7 +68,7 @@ class Trace:
 
     @property
     def forgotten_sessions(self) -> int:
-        """How many sessions were dropped from `sessions` at its limit."""
+        """How many sessions were removed from `sessions` at its limit."""
         return self._walker.sessions.forgotten
 
     @property
@@ -77,12 +77,12 @@ class Trace:
         return self._walker.sessions.found_count + self.forgotten_sessions
 
     def remembers(self, session: Session) -> bool:
-        """Whether it is in `sessions`."""
+        """Whether the session is in `sessions`."""
         return self._walker.sessions.remembers(session)
 
     @property
     def is_damaged(self) -> bool:
-        """Whether a file itself could not be read in full."""
+        """Whether a file could not be read in full."""
         return not self._damage.counts.keys() <= HARMLESS
 
     def __iter__(self) -> Iterator[TraceEvent]:
@@ -90,12 +90,12 @@ class Trace:
             yield from events
 
     def chunks(self) -> Iterator[list[TraceEvent]]:
-        """The same as lists, one for each packet: faster than one event at a time."""
+        """The events as lists, one for each packet: faster than one event at a time."""
         for items in self._read_all():
             yield self._walk(items)
 
     def batches(self) -> Iterator[LinkBatch]:
-        """The batches, in place of the events in them."""
+        """The batches instead of their events."""
         for items in self._read_all():
             # The walker runs too: after a loss, its sequence numbers decide what is plausible.
             self._walk(items)
@@ -112,16 +112,16 @@ class Trace:
     def feed(self, packet: Packet) -> Steps:
         """The steps that the next packet completes, if the caller reads packets (`from_packets`).
 
-        Consume all of them before the next packet: events refer to state that it changes.
+        Consume all of them before the next packet, which changes the state that events refer to.
         """
         return self._walk_each(self._read(packet))
 
     def finish(self) -> Steps:
-        """The steps that the end of the capture completes, after the last packet."""
+        """The steps that the end of the capture completes; call it after the last packet."""
         return self._walk_each(self._read_end())
 
     def _read_all(self) -> Iterator[list[LinkItem]]:
-        """Items of links, one list for each packet that completes some."""
+        """Items of links, one list for each packet that completes any."""
         for packet in self._packets:
             items = self._read(packet)
             if items:
@@ -208,6 +208,6 @@ def from_packets(end: tuple[int, int]) -> Trace:
 def open(paths: str | Iterable[str], ports: Iterable[int] = ()) -> Trace:
     """The events of one capture, which may lie in several files; `-` is standard input.
 
-    With `ports`, traffic on them is taken for Zenoh and all other traffic is left out.
+    With `ports`, traffic on these ports is assumed to be Zenoh, and all other traffic is left out.
     """
     return Trace([paths] if isinstance(paths, str) else paths, ports)

@@ -55,7 +55,7 @@ class Walker:
                 session = self.sessions.begin(batch)
             node = sender_node(batch, session)
             if batch.time_ns > node.last_seen_ns:
-                # A batch held behind a gap may be older than the last one.
+                # A batch that was held behind a gap may be older than the last one.
                 node.last_seen_ns = batch.time_ns
             if link.end is None or batch.packet <= link.end.packet:
                 node.last_seen_open_ns = max(node.last_seen_open_ns, batch.time_ns)
@@ -132,7 +132,7 @@ class Walker:
         if session.is_open or not session.seen_start or session.closed_ns is not None:
             return
         if batch.link.protocol == "udp" and session.nodes[0].initial_sn is None:
-            # It belongs to an earlier session between the same addresses.
+            # The data belongs to an earlier session between the same addresses.
             return
         self.sessions.opened(batch, session)
 
@@ -217,7 +217,7 @@ class Walker:
             # A receiver accepts the first message and ignores the rest (§7).
             self._unread(batch, len(data) - end, "in fragments, after the message")
             if session.patch is None or (session.patch == 0 and batch.link.protocol == "udp"):
-                # Its beginning may be missing: without patch 1 nothing marks the first fragment.
+                # The beginning may be missing: without patch 1 nothing marks the first fragment.
                 return
         inner = self._see(batch, session, node, kind_of(message), message)
         inner.carrier = event.carrier
@@ -251,7 +251,7 @@ class Walker:
         channel.dropped_bytes = 0
 
     def _end_channels(self, item: LinkClosed) -> None:
-        """The session ends: reports fragmented messages that stay incomplete."""
+        """Reports fragmented messages that are incomplete at the end of the session."""
         session = item.link.session
         if session is None or session.is_multicast:
             return
@@ -294,7 +294,7 @@ class Walker:
             remember_interest(node, message)
 
     def _note_loss(self, item: Missing) -> None:
-        """Data of a direction is missing: a node that reuses aliases may have changed them."""
+        """Handles missing data of a direction: a node that reuses aliases may have changed them."""
         session = item.link.session
         if session is None or session.is_multicast or item.kind == "sn_gap":
             return

@@ -38,7 +38,7 @@ Found = LinkBatch | Missing | Undecoded
 _HEAD_BYTES_MAX: Final = 16_384
 _HEAD_END: Final = b"\r\n\r\n"
 _DEFERRED_BYTES_MAX: Final = 256
-"""So few bytes prove little: they are searched for units only when more bytes come."""
+"""Fewer bytes prove little: they are searched for units only when more bytes arrive."""
 
 
 class Connection:
@@ -80,12 +80,12 @@ class Connection:
         self._target = target
         self._is_waiting = False
         self.may_wait = True
-        """Whether items may wait; beyond a limit they may not, until both framings are known."""
+        """Whether items may wait. Above a limit they may not, until both framings are known."""
         self._readers: list[StreamReader | None] = [None, None]
-        """Created with the first bytes: most connections of a hostile capture have none."""
+        """Created with the first bytes, because most connections of a hostile capture have none."""
         self.is_zenoh = False
         self.is_rejected = False
-        """Whether it carries another protocol."""
+        """Whether the connection carries another protocol."""
         self.rejected_state = "not_zenoh"
         self.rejected_cause = "no Zenoh was found in it"
         self.rejected_bytes = [0, 0]
@@ -95,9 +95,9 @@ class Connection:
         self._guessed: tuple[int, int] | None = None
         self._upgraded = False
         self._held: tuple[list[Piece], list[Piece]] = ([], [])
-        """Bytes that came before the protocol was recognised."""
+        """Bytes that arrived before the protocol was recognised."""
         self._deferred = 0
-        """A bit for each direction whose held bytes are still to be searched for units."""
+        """A bit for each direction whose held bytes have not been searched for units yet."""
         self._known_start = [False, False]
         self._open = 0
         self.packet = 0
@@ -121,11 +121,11 @@ class Connection:
         return self._open <= 0
 
     def assume_zenoh(self) -> None:
-        """Treats it as Zenoh, as the user chose its port; units may still have to be found."""
+        """Treats the connection as Zenoh, because the user chose its port."""
         self.is_zenoh = True
 
     def reject(self, state: str, cause: str) -> None:
-        """It carries another protocol: from here on bytes are only counted."""
+        """Marks the connection as another protocol: from now on its bytes are only counted."""
         self.is_rejected = True
         self.rejected_state, self.rejected_cause = state, cause
         self._deferred = 0
@@ -151,7 +151,7 @@ class Connection:
             if not self._known_start[direction]:
                 self._known_start[direction] = True
                 begins = recognition.recognise(data)
-                # Bytes too few to recognise begin a handshake, if the other direction does.
+                # Too few bytes to recognise: they begin a handshake if the other direction does.
                 may_begin = begins == recognition.UNDECIDED and self._guessed is None
                 if begins != recognition.ZENOH and not may_begin:
                     reader.look_for_start()
@@ -184,7 +184,7 @@ class Connection:
         reader.gap(missing, cause)
 
     def held_bytes(self) -> int:
-        """The number of bytes held until more come."""
+        """The number of bytes held until more arrive."""
         held = 0
         for reader in self._readers:
             if reader is not None:
@@ -223,7 +223,7 @@ class Connection:
         return second is not None and not second.knows_framing()
 
     def give_up(self) -> None:
-        """Drops held bytes: the limit for all connections is reached."""
+        """Drops held bytes, because the limit for all connections is reached."""
         if not self.is_zenoh:
             self.reject("not_zenoh", "no Zenoh was found in its beginning")
             return
@@ -234,7 +234,7 @@ class Connection:
         self.release()
 
     def finish(self, direction: int) -> None:
-        """The direction has ended."""
+        """Handles the end of a direction."""
         if not self.is_rejected:
             if self._held[direction]:
                 self._scan_held(direction)
@@ -258,10 +258,10 @@ class Connection:
             self.rejected_bytes[direction] = 0
 
     def drop_readers(self) -> None:
-        """Both directions have ended: breaks the reference cycle, so that memory is freed now."""
+        """Breaks the reference cycle after both directions ended, so that memory is freed now."""
         self._readers = [None, None]
 
-    # --- what protocol is this? ----------------------------------------------------------
+    # --- recognising the protocol --------------------------------------------------------
 
     def _recognise(self, direction: int) -> None:
         held = self._held[direction]
@@ -300,7 +300,7 @@ class Connection:
             self.packet, self.time_ns = now
 
     def _confirm(self, direction: int) -> None:
-        """It is Zenoh, and the bytes of this direction begin with a unit."""
+        """Marks the connection as Zenoh; the bytes of this direction begin with a unit."""
         self._scan_deferred()
         self.is_zenoh = True
         self._release(direction)
@@ -321,7 +321,7 @@ class Connection:
             self.reader(direction).feed(piece.data, piece.packet, piece.time_ns)
 
     def _scan(self, direction: int) -> None:
-        """Searches all held bytes for units: their beginning was not recognised."""
+        """Searches all held bytes for units, because their beginning was not recognised."""
         self._deferred &= ~(1 << direction)
         reader = self.reader(direction)
         if reader.scanner is None:
@@ -399,7 +399,7 @@ class Connection:
     def switch_form(self, reader: StreamReader) -> None:
         """Applies the agreed form to the units after an OPEN."""
         if self._agreed is None:
-            # The agreed form is not in the capture, but the next byte begins a unit.
+            # The capture lacks the agreed form, but the next byte begins a unit.
             self._guessed = None
             reader.look_for_start(ON_KNOWN_LINK)
         else:
@@ -410,7 +410,7 @@ class Connection:
         if self._upgraded:
             return ((WEBSOCKET, reader.form),)
         if self._agreed is None:
-            # Without INIT_ACK every mode is possible, until one was found.
+            # Without INIT_ACK every mode is possible until one was found.
             return MODES if self._guessed is None else (self._guessed,)
         if self.is_handshake_over or self._agreed == (SHORT, PLAIN):
             return (self._agreed,)
@@ -430,7 +430,7 @@ class Connection:
         return not session.is_open and session.closed_ns is None
 
     def use_mode(self, reader: StreamReader, framing: int, form: int) -> None:
-        """Units with this framing and form were found."""
+        """Sets the framing and form of the units that were found."""
         self._scan_deferred()
         self.is_zenoh = True
         self._known_start[reader.direction] = True
@@ -439,7 +439,7 @@ class Connection:
             self._guessed = (framing, form)
             self.link.form = form
             if framing == WEBSOCKET:
-                # The other direction keeps the short length until its units are found as well.
+                # The other direction keeps the short length until its units are found too.
                 self.reader(1 - reader.direction)
                 self._upgraded = True
                 self.link.protocol = "ws"

@@ -68,7 +68,7 @@ class Connections:
         """Connections with events since the last release."""
 
     def feed(self, event: StreamEvent, packet: int, time_ns: int) -> None:
-        """`packet` is the one that revealed the event."""
+        """Processes an event; `packet` is the packet that revealed it."""
         flow, direction = event.flow, event.direction
         connection = self._by_flow.get(flow)
         if connection is None:
@@ -112,7 +112,7 @@ class Connections:
         self._fed.clear()
 
     def _account(self, connection: Connection, held: int) -> None:
-        """Bounds the bytes held by all connections; at the limit the oldest gives up."""
+        """Bounds the bytes held by all connections; at the limit the oldest drops its bytes."""
         holding, undecided = self._holding, self._undecided
         self.held_bytes += held - holding.pop(connection, 0)
         undecided.pop(connection, None)
@@ -131,13 +131,13 @@ class Connections:
         connection.give_up()
 
     def _is_quiet(self, event: StreamEvent) -> bool:
-        """Whether the connection of this event still has no bytes and needs no `Connection`."""
+        """Whether the connection has no bytes yet, so that it needs no `Connection`."""
         flow = event.flow
         if isinstance(event, StreamOpened):
             self._quiet[flow] = self._quiet.get(flow, 0) | _mark(event.direction, event.seen_syn)
             return True
         if isinstance(event, StreamClosed) and self._quiet.get(flow) in _ONE_IS_OPEN:
-            # Its only direction had no bytes: there is nothing to report.
+            # The only direction had no bytes: there is nothing to report.
             del self._quiet[flow]
             return True
         return False
@@ -153,5 +153,5 @@ class Connections:
             if self._ports.intersection((port_of(flow.source), port_of(flow.destination))):
                 connection.assume_zenoh()
             else:
-                connection.reject("not_zenoh", "not on the ports asked for")
+                connection.reject("not_zenoh", "not on the requested ports")
         return connection

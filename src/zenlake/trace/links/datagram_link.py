@@ -26,10 +26,10 @@ from zenlake.wire import Close, Fragment, Init, Open
 from zenlake.wire.defaults import PROTOCOL_VERSION
 
 _FORMS: Final = (COMPRESSED, PLAIN, LOW_LATENCY)
-"""In the order they are tried: a compressed unit may look like a plain OAM or INIT."""
+"""The order in which forms are tried: a compressed unit may look like a plain OAM or INIT."""
 _RECENT_MAX: Final = 8
 _REPEATED_NS: Final = 10_000_000
-"""A datagram that comes later is no copy from another interface."""
+"""A datagram after a longer time is not a copy from another interface."""
 
 
 class DatagramBudget:
@@ -109,7 +109,7 @@ class DatagramLink:
         return bool(equal and datagram.payload) and _is_copy(identification, place, equal)
 
     def start(self, direction: int) -> None:
-        """A handshake begins, the first or another one between these addresses."""
+        """Begins a handshake, the first or a later one between these addresses."""
         self.number += 1
         ends = self.ends
         source, destination = ends.source, ends.destination
@@ -130,7 +130,7 @@ class DatagramLink:
         self._offered_by = direction
 
     def accept(self, direction: int) -> None:
-        """An answer came: if the other side sent it, the held INIT_SYN begins a handshake."""
+        """Handles an answer: if the other side sent it, the held INIT_SYN begins a handshake."""
         offer = self._offer
         if offer is None or direction == self._offered_by:
             return
@@ -188,7 +188,7 @@ class DatagramLink:
                 self._forms[direction] = self._agreed
 
     def _guess(self, direction: int, payload: bytes) -> Content:
-        """Reads in the form that fits, because the OPEN of this side was not seen.
+        """Tries the forms until one fits, because the OPEN of this side was not seen.
 
         The handshake is plain, and so is a CLOSE before its end (wire reference §5.1).
         """
@@ -199,7 +199,7 @@ class DatagramLink:
         for form in _FORMS if agreed is None else (agreed,):
             other = read_content(form, payload)
             if other.error is None:
-                # The OPEN is lost: the agreed form, if known, applies from here on.
+                # The OPEN was lost: from here on the agreed form applies, if it is known.
                 self._forms[direction] = agreed
                 return other
         return plain if agreed is None or not plain.messages else other
@@ -247,7 +247,7 @@ class DatagramLink:
         self.rejected_state, self.rejected_cause = state, cause
 
     def finish(self) -> None:
-        """The link has ended."""
+        """Handles the end of the link."""
         self._withdraw()
         self.rejected_bytes += _size(self._release())
         if self.rejected_bytes:
@@ -266,7 +266,7 @@ class DatagramLink:
 
 
 def _is_copy(identification: int, place: int, equal: list[tuple[int, int]]) -> bool:
-    """Whether a datagram is a copy of one with the same payload; if in doubt, it is not.
+    """Whether a datagram is a copy of one with the same payload; False if in doubt.
 
     Without an IP identification, the second one of a capture point can only be a copy of the
     second one of another capture point.

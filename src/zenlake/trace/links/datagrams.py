@@ -50,7 +50,7 @@ class Datagrams:
         """By the text of their ends in direction 0, the least recently used first."""
         self._scouting: OrderedDict[str, Link] = OrderedDict()
         self._scouts: OrderedDict[str, None] = OrderedDict()
-        """Addresses that sent SCOUT, which a HELLO answers."""
+        """Addresses that sent SCOUT and may receive HELLO."""
 
     def feed(self, datagram: UdpDatagram) -> None:
         ends = datagram.ends
@@ -79,7 +79,7 @@ class Datagrams:
             self._unicast(known, direction, datagram)
 
     def finish(self) -> None:
-        """The capture ends."""
+        """Reports all links at the end of the capture."""
         while self._links:
             self._close(self._links.popitem(last=False)[1], "end")
 
@@ -117,7 +117,7 @@ class Datagrams:
     def _add(self, datagram: UdpDatagram, protocol: str) -> DatagramLink:
         known = DatagramLink(datagram, protocol, self._out, self._budget)
         if self._ports and not self._ports.intersection(ports_of(datagram)):
-            known.reject("not_zenoh", "not on the ports asked for")
+            known.reject("not_zenoh", "not on the requested ports")
         self._links[datagram.ends.text] = known
         if len(self._links) > self._links_max:
             self._close(self._links.popitem(last=False)[1], "idle")
@@ -131,7 +131,7 @@ class Datagrams:
     # --- scouting ------------------------------------------------------------------------
 
     def _scouted(self, datagram: UdpDatagram, is_group: bool) -> bool:
-        """Reads SCOUT and HELLO, where they are plausible: their first bytes alone prove little."""
+        """Reads SCOUT and HELLO if they are plausible: their first bytes alone prove little."""
         message = _scouting_message(datagram)
         if message is None:
             return False
@@ -143,7 +143,7 @@ class Datagrams:
         if isinstance(message, Scout):
             has_proof = SCOUTING_PORT in ports or message.zid is not None
             if not expected or not has_proof:
-                # Three bytes to a group of another protocol may be anything.
+                # Three bytes to the group of another protocol may have any meaning.
                 return False
             self._scouts[ends.source] = None
             if len(self._scouts) > TRACE_SCOUTS_MAX:
@@ -200,12 +200,12 @@ def _is_close(payload: bytes) -> bool:
 
 
 def _is_join(payload: bytes) -> bool:
-    """A unit that begins with a JOIN and is read to its end."""
+    """Whether a unit begins with a JOIN and can be decoded to its end."""
     for form in (PLAIN, COMPRESSED):
         read = read_content(form, payload)
         if read.error is None and read.messages:
             first = read.messages[0]
-            # Nodes leave reserved bits 0, noise seldom does.
+            # Nodes leave reserved bits 0; noise rarely does.
             return (
                 isinstance(first, Join)
                 and first.version in (8, 9)
@@ -215,7 +215,7 @@ def _is_join(payload: bytes) -> bool:
 
 
 def _is_quic(payload: bytes) -> bool:
-    """A long header of a known version (RFC 9000, section 17.2)."""
+    """Whether it has a long header of a known version (RFC 9000, section 17.2)."""
     return (
         len(payload) >= _QUIC_BYTES_MIN
         and payload[0] & 0x80 != 0

@@ -1,4 +1,4 @@
-"""DirectionEvents: what one direction of a connection carried, as events."""
+"""DirectionEvents: the content of one direction of a connection as events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class DirectionEvents:
         self._connection = connection
         self._direction = direction
         self.reported_bytes = 0
-        """Bytes reported as undecoded that are searched again: they are not reported twice."""
+        """Bytes already reported as undecoded that are searched again: not to be reported twice."""
 
     def batch(
         self,

@@ -29,7 +29,7 @@ from zenlake.wire.message import Message
 from zenlake.wire.sequence import sn_distance
 
 PACKET_BITS: Final = 8
-"""For a unit that begins with a packet, as most do: nodes write one unit at a time."""
+"""For a unit that begins with a packet, as most units do: nodes write one unit at a time."""
 CONTRADICTION: Final = -1
 
 _FRAME_BITS: Final = 10
@@ -43,9 +43,9 @@ _UNIT_BITS: Final = 16
 _LZ4_BITS: Final = 6
 
 _NEAR: Final = 64
-"""How far the next number of a channel may be ahead: nodes skip some (§7)."""
+"""How far the next number of a channel may be ahead: nodes skip some numbers (§7)."""
 FAR: Final = 1 << 16
-"""How far it may be ahead of the last number before a loss."""
+"""How far the next number may be ahead of the last number before a loss."""
 _REASON_MAX: Final = 7
 _SMALL_MAX: Final = 2
 """The most KEEP_ALIVEs in one unit."""
@@ -73,7 +73,7 @@ AFTER_LOSS: Final = Demand(40, 1)
 UNDECIDED: Final = Demand(60, 3)
 """The beginning is missing. Three units, because a file transfer may contain batches too."""
 AGAINST_BEGINNING: Final = Demand(100, 5)
-"""The beginning was captured and is no INIT: only damage would explain that."""
+"""The beginning was captured and is not an INIT: only damage would explain that."""
 TO_THE_END: Final = Demand(40, 1)
 """As UNDECIDED, but the units end exactly at the end of the stream."""
 
@@ -85,7 +85,7 @@ class Numbers:
 
     def __init__(self, before: dict[int, int], mask: int) -> None:
         self.before = before
-        """The last ones before the loss; empty if the size of the loss is not known."""
+        """The last numbers before the loss; empty if the size of the loss is not known."""
         self.mask = mask or DEFAULT_SN_MASK
         self.now: dict[int, int] = {}
         self.small_bits = 0
@@ -187,7 +187,7 @@ def _weigh_messages(content: bytes, is_whole: bool, numbers: Numbers) -> int:
         elif isinstance(message, Fragment):
             follows = numbers.weigh(message)
             found = _FRAGMENT_BITS + follows
-            # Any bytes decode as a fragment; only a sequence number that follows is evidence.
+            # Any bytes decode as a fragment; only a consecutive sequence number is evidence.
             numbers.has_content |= follows > 0
         elif isinstance(message, (KeepAlive, Close)):
             smalls += 1
@@ -216,7 +216,7 @@ def _small_bits(message: KeepAlive | Close, count: int, is_last: bool) -> int:
 
 
 def _handshake_bits(message: Message, is_alone: bool) -> int:
-    """Bits of INIT and OPEN, which are alone in a unit; other messages are a contradiction."""
+    """Bits of INIT and OPEN, which must be alone in a unit; else it is a contradiction."""
     if is_alone and isinstance(message, Init) and message.version in (8, 9):
         return _INIT_BITS
     if is_alone and isinstance(message, Open) and message.lease >= _LEASE_MIN:

@@ -11,7 +11,7 @@ from typing import Final
 from zenlake.trace.links.units import COMPRESSED, LONG, LOW_LATENCY, PLAIN, SHORT, WEBSOCKET
 
 PATTERN_BYTES: Final = 12
-"""No pattern looks at more bytes than that."""
+"""The most bytes that a pattern looks at."""
 MODES: Final = ((SHORT, PLAIN), (SHORT, COMPRESSED), (LONG, LOW_LATENCY), (WEBSOCKET, PLAIN))
 """Framing and form of units, in the order in which they are tried."""
 
@@ -31,7 +31,7 @@ _FIRST: Final = rb"[\x01-\x06\x21-\x26\x41-\x46\x61-\x66\x81-\x86\xa1-\xa6\xc1-\
 
 
 def _looked_behind(pairs: tuple[tuple[bytes, bytes], ...]) -> bytes:
-    """For each pair: look behind at the byte that matched, look ahead at what must follow."""
+    """For each pair: looks behind at the byte that matched, and ahead at what must follow."""
     return b"|".join(rb"(?<=" + head + rb")(?=" + rest + rb")" for head, rest in pairs)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Pending:
-    """Keeps chunks and joins them once enough bytes came: long units are copied rarely."""
+    """Keeps chunks, and joins them when enough bytes have arrived: long units are copied rarely."""
 
     __slots__ = ("_chunks", "_need", "_packets", "have", "time_ns")
 
@@ -18,7 +18,7 @@ class Pending:
         """The time of the last packet."""
 
     def start(self, data: bytes, packet: int, time_ns: int, need: int) -> None:
-        """Starts a unit, of which at least `need` bytes are needed."""
+        """Starts a unit that has at least `need` bytes."""
         self._chunks = [data]
         self._packets = [packet]
         self.have = len(data)
@@ -26,7 +26,7 @@ class Pending:
         self._need = need
 
     def add(self, data: bytes, packet: int, time_ns: int) -> bool:
-        """Adds bytes of the unit; returns whether there are enough now."""
+        """Adds bytes of the unit; returns whether there are enough."""
         if self._chunks is None or self._packets is None:
             raise RuntimeError("no unit was started")
         self._chunks.append(data)

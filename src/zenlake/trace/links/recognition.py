@@ -1,7 +1,7 @@
 """Recognition: the protocol of a connection, by its first bytes.
 
-Ports prove nothing, and neither do two bytes: a batch of 790 bytes begins as a TLS record does.
-A connection is Zenoh if it begins with a whole INIT of the length before it.
+Neither ports nor two bytes prove a protocol: a batch of 790 bytes begins as a TLS record does.
+A connection is Zenoh if it begins with a length and an INIT of exactly that length.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _HTTP_WORDS: Final = (
 _OTHERS: Final = (b"SSH-", b"PRI * HTTP/2", b"\x00\x00\x00\x17ANY", b"*1\r\n", b"AMQP")
 INIT_BYTES_MAX: Final = 4096
 VERSIONS: Final = range(8, 16)
-"""Protocol versions accepted in an INIT: nodes refuse all but 9, but it is Zenoh."""
+"""Protocol versions accepted in an INIT: nodes refuse all but 9, but any version is Zenoh."""
 
 
 def recognise(data: bytes) -> str:
@@ -55,7 +55,7 @@ def recognise(data: bytes) -> str:
 
 
 def is_init(content: bytes) -> bool:
-    """Whether a unit is one INIT, to its last byte."""
+    """Whether a unit is exactly one INIT."""
     if not content or content[0] & 0x1F != 0x01:
         return False
     batch = decode_batch(content)
@@ -76,7 +76,7 @@ def _other(data: bytes) -> str:
 
 
 def _is_client_hello(data: bytes) -> bool:
-    """A handshake record whose own length and that of the message in it agree."""
+    """Whether it is a handshake record whose length agrees with that of the message in it."""
     if len(data) < 11 or data[0] != 0x16 or data[1] != 0x03 or data[2] > 0x04:
         return False
     record = data[3] << 8 | data[4]
@@ -85,7 +85,7 @@ def _is_client_hello(data: bytes) -> bool:
 
 
 def _is_tls_record(data: bytes) -> bool:
-    """An encrypted record that is followed by another one."""
+    """Whether it is an encrypted record that is followed by another one."""
     if len(data) < 5 or data[0] not in (0x14, 0x15, 0x17) or data[1] != 0x03 or data[2] > 0x04:
         return False
     size = data[3] << 8 | data[4]

@@ -38,7 +38,7 @@ from zenlake.trace.links.websocket import opcode, unmask
 from zenlake.wire.defaults import DEFAULT_SN_MASK
 
 _RELAX_BYTES: Final = 1 << 13
-"""After a search of so many bytes, sequence numbers from before the loss are ignored."""
+"""After a search of this many bytes, sequence numbers from before the loss are ignored."""
 _RELAX_LONG_BYTES: Final = 1 << 18
 """The same for long numbers, which mislead less often."""
 
@@ -124,7 +124,7 @@ class Scanner:
         self._modes = modes
         self._demand = demand
         if not mask and any(0 <= last < 1 << 14 for last in before.values()):
-            # They may have 7 or 14 bits, and have wrapped around by now.
+            # Sequence numbers of 7 or 14 bits may have wrapped around by now.
             before = {}
         self._before = before
         self._mask = mask
@@ -133,7 +133,7 @@ class Scanner:
         self._run_starts = [0]
         self._fresh: list[Candidate] = []
         self._waiting: list[tuple[int, int, Candidate]] = []
-        """A heap by the place up to which each needs bytes."""
+        """A heap, by the place up to which each candidate needs bytes."""
         self._order = 0
         self._starts: set[int] = set()
         self.pieces: deque[Piece] = deque()
@@ -162,7 +162,7 @@ class Scanner:
             self._cut_runs()
 
     def gap(self, missing_bytes: int, cause: str) -> None:
-        """`missing_bytes` bytes are missing here."""
+        """Adds a hole of `missing_bytes` bytes."""
         self.is_cut = cause == "snaplen"
         self._add_candidates(self._runs[-1], True)
         at = self._runs[-1].end + missing_bytes

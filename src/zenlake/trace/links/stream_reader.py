@@ -66,15 +66,15 @@ class StreamReader:
         self.scanner: Scanner | None = None
         """Set while the framing is lost."""
         self._ended = False
-        """Whether a CLOSE came: later bytes are no messages (wire reference §9)."""
+        """Whether a CLOSE was read: later bytes are not messages (wire reference §9)."""
         self._queue: deque[Piece] | None = None
         """Created on demand: an empty deque uses more memory than all other attributes."""
         self._pending = Pending()
         self._skip = 0
-        """How many bytes remain of a unit that lost some."""
+        """How many bytes remain of a unit with missing bytes."""
         self._lost_state = "gap"
         self._suspect: bytes | None = None
-        """The undecoded tail of the unit before."""
+        """The undecoded tail of the previous unit."""
         self._events = DirectionEvents(connection, direction)
         self._message = b""
         """The parts of a WebSocket message so far."""
@@ -235,7 +235,7 @@ class StreamReader:
             if missing_bytes:
                 self.scanner.gap(missing_bytes, cause)
                 return
-            # Nothing leads across a hole of unknown size: decide by the bytes before it.
+            # Units cannot be counted across a hole of unknown size: decide by the bytes before it.
             queue = self._queued()
             scanner, later = self.scanner, len(queue)
             self._search(True)
@@ -251,7 +251,7 @@ class StreamReader:
         if self._pending.have and not self._skip:
             left = self._cut(self._lost_state)
             if not self.knows_framing():
-                # It was the OPEN after which units have another form, and that form is not known.
+                # This was the OPEN after which units have another form, which is not known.
                 return
             if missing_bytes and missing_bytes <= left:
                 self._skip = left - missing_bytes
@@ -350,7 +350,7 @@ class StreamReader:
         self._queued().extendleft(reversed(replay))
 
     def finish(self) -> None:
-        """The direction has ended."""
+        """Handles the end of the direction."""
         if self.scanner is not None:
             self._search(True)
             self._work()
@@ -372,7 +372,7 @@ def _is_last_close(rest: bytes) -> bool:
 
 
 def _plain_close(form: int, content: bytes) -> Content | None:
-    """The CLOSE of a failed handshake, which is plain whatever was agreed (§14)."""
+    """The CLOSE of a failed handshake, which is plain whatever form was agreed (§14)."""
     if form != COMPRESSED or len(content) != 2 or content[0] not in _PLAIN_CLOSES:
         return None
     return read_content(PLAIN, content)

@@ -69,7 +69,7 @@ class Content:
         """The bytes that the messages were decoded from."""
 
     def lost_bytes(self, is_cut: bool = False) -> int:
-        """How many bytes are in no message; 0 if it is whole and was decoded to its end."""
+        """How many bytes are in no message; 0 if the unit is whole and was decoded to its end."""
         if self.error is None and not is_cut:
             return 0
         return max(self._size - sum([len(bytes(one)) for one in self.messages]), 0)

@@ -39,12 +39,12 @@ def detail_of(kind: str, message: Message, fragments: int = 0) -> str | None:
 
 
 def _field(message: Message, name: str) -> Any:
-    """Checks the name first: a failing getattr, the usual case, would be slower."""
+    """Looks the name up first, because most lookups fail and a failing getattr is slower."""
     return getattr(message, name) if name in message.FIELDS else None
 
 
 def _unknown_extensions(message: Any) -> list[Extension]:
-    """Those of a message and its body; the messages in a FRAME have their own rows."""
+    """Unknown extensions of a message and its body; messages in a FRAME have their own rows."""
     found: list[Extension] = []
     while isinstance(message, Message):
         found.extend(_field(message, "extensions") or ())
@@ -53,7 +53,7 @@ def _unknown_extensions(message: Any) -> list[Extension]:
 
 
 def _whole(message: Message) -> Facts:
-    """All fields, for messages without an own table."""
+    """All fields, for messages whose kind has no table."""
     found: Facts = {}
     for name in message.FIELDS:
         if name in _KNOWN_ELSEWHERE:
@@ -111,4 +111,4 @@ _DETAILS: Final[dict[str, Callable[[Message], Facts]]] = {
     "FRAGMENT": _fragment,
 }
 KINDS_WITH_DETAIL: Final = frozenset(_DETAILS)
-"""All other kinds have a detail only for extensions and fragments."""
+"""All other kinds have a detail only if there are unknown extensions or fragments."""

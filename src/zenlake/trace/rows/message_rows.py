@@ -42,7 +42,7 @@ _ZID_DIGITS: Final = 32
 
 
 def add_message(rows: Rows, event: MessageSeen, seq: int) -> None:
-    """Adds a row to `messages` and to the table of its kind, if these are wanted."""
+    """Adds a row to `messages` and to the table of its kind, if these tables are wanted."""
     messages = rows.wanted(MessagesRow)
     if messages is not None:
         messages.append(
@@ -109,7 +109,7 @@ def _sample(rows: Rows, event: MessageSeen, seq: int) -> None:
             source_eid=None if source is None else source.eid,
             source_sn=None if source is None else source.sn,
             ignored=event.ignored,
-            # For samples that cross one link; a later step sets it for those that cross several.
+            # For samples on one link; a later step sets it for those on several links.
             trace_id=None if event.ignored is not None or event.key is None else seq,
         )
     )

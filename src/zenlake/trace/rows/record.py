@@ -10,17 +10,17 @@ from zenlake.trace.session import Session
 
 @mypyc_attr(acyclic=True)
 class Record:
-    """A row of the table TABLE: an attribute for each of its columns but `capture`."""
+    """A row of the table TABLE, with an attribute for each column except `capture`."""
 
     __slots__ = ()
     TABLE: ClassVar[str] = ""
     COLUMNS: ClassVar[tuple[str, ...]] = ()
-    """In the declared order."""
+    """Names of the columns in the declared order."""
 
 
 @mypyc_attr(acyclic=True)
 class SessionRecord(Record):
-    """A row that refers to its session and nodes as objects: their ids may become known later."""
+    """A row that refers to its session and nodes as objects: their ids may not be known yet."""
 
     __slots__ = ("session",)
 

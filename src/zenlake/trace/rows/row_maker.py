@@ -44,7 +44,7 @@ class RowMaker:
         self._ordinals: dict[tuple[Link, int], int] = {}
 
     def seq(self, link: Link, packet: int) -> int:
-        """The next number in a packet. Links that end with the same packet count separately."""
+        """The next ordinal in a packet. Links that end with the same packet count separately."""
         place = (link, packet)
         ordinal = self._ordinals.get(place, 0)
         if not ordinal and len(self._ordinals) >= _RECENT_PACKETS_MAX:
@@ -81,7 +81,7 @@ class RowMaker:
             self._topology.forget(session)
 
     def finish(self) -> None:
-        """The capture ends: adds the sessions that are open."""
+        """Adds the sessions that are open at the end of the capture."""
         for session in self.trace.sessions:
             if session.closed_ns is None or session.is_multicast:
                 self._session(session)

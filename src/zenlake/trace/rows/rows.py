@@ -29,11 +29,11 @@ class Rows:
         return sum([len(rows) for rows in self.tables.values()])
 
     def wanted(self, record: type[R]) -> list[R] | None:
-        """The list for such records; None if their table is not wanted."""
+        """The list for records of this class; None if their table is not wanted."""
         return self.tables.get(record.TABLE)
 
     def pop_ready(self, is_end: bool) -> dict[str, list[Record]]:
-        """Removes and returns the rows that can be written; at the end, all."""
+        """Removes and returns the rows that can be written; at the end, all rows."""
         found: dict[str, list[Record]] = {}
         for name, rows in self.tables.items():
             if not rows:

@@ -10,7 +10,7 @@ from zenlake.trace.session_ends import OPENER, cause_of, end_of, reason_of
 
 
 def add_session(rows: Rows, session: Session) -> None:
-    """Adds a session that no longer changes."""
+    """Adds a session, whose values must be final."""
     if session.is_multicast:
         add_nodes(rows, session)
     sessions = rows.wanted(SessionsRow)
@@ -68,7 +68,7 @@ def _ms(lease_ms: int | None) -> float | None:
 
 
 def add_nodes(rows: Rows, session: Session) -> None:
-    """Adds the nodes of a session after its links ended: held messages may follow its end."""
+    """Adds the nodes of a session. Its links must have ended: held messages may follow its end."""
     events = rows.wanted(NodeEventsRow)
     if events is None:
         return

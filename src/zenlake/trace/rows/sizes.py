@@ -1,4 +1,4 @@
-"""Sizes of messages on the wire, also if our encoder would use fewer bytes."""
+"""Sizes of messages on the wire, which may exceed the sizes of their encoding by zenlake."""
 
 from __future__ import annotations
 

@@ -13,11 +13,11 @@ from zenlake.wire import Hello, LinkState, Oam, Scout
 from zenlake.wire.codec import decode_link_states
 
 NAMES_MAX: Final = 65_536
-"""The most numbers of nodes that are remembered for one side of a session."""
+"""How many numbers of nodes are remembered at most for one side of a session."""
 
 
 class Topology:
-    """Resolves the nodes in link states, which their sender numbers."""
+    """Resolves the nodes in link states, where the sender uses its own numbers for nodes."""
 
     __slots__ = ("_is_wanted", "_names", "_rows")
 
@@ -52,7 +52,7 @@ class Topology:
         try:
             states = decode_link_states(message.body).link_states
         except WireError:
-            return  # the column `detail` has the error
+            return  # the column `detail` shows the error
         names = self._names.setdefault(sender, {})
         for state in states:
             if state.zid is not None and len(names) < NAMES_MAX:

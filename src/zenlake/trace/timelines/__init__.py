@@ -1,1 +1,1 @@
-"""What belongs together over time: requests and their answers, declarations, interests."""
+"""Messages that belong together: requests and their answers, declarations, interests."""

@@ -1,4 +1,4 @@
-"""Absence: sentences that say why a declaration was not there at some moment: ended, or late.
+"""Absence: sentences that explain why a declaration did not exist at some moment: ended, or late.
 
 The tables and `zenlake why` use the same sentences; `why` adds packet numbers.
 """
@@ -38,13 +38,13 @@ class Gone(Generic[L]):
     culprit: str | None
     sentence: str
     kept_by: str | None = None
-    """The node that still declared it to the router that undeclared it."""
+    """The neighbour that still declared it to the router that undeclared it."""
     is_unseen: bool = False
-    """Whether a router undeclared it that relayed it from a node outside the capture."""
+    """Whether a router undeclared it after relaying it from a node outside the capture."""
 
 
 def describe_gone(announced: Announced[L], declaration: L, time_ns: int, words: Wording) -> Gone[L]:
-    """Explains a declaration that had ended at that moment."""
+    """Explains why a declaration had ended at that moment."""
     path = path_to_first_end(announced, declaration)
     first = path[-1]
     made = Gone(path, *_ended(announced, first, time_ns, words))
@@ -74,17 +74,17 @@ def _ended(
     if declaration.ended_by != "session":
         return VANISHED, declaration.sender, f"{what} was gone {when}"
     owner = path_to_origin(announced, declaration)[-1]
-    behind = "" if owner is declaration else f" (it had it from {words.who(owner.sender)})"
+    behind = "" if owner is declaration else f" (received from {words.who(owner.sender)})"
     closer = announced.closer(declaration.session)
     if closer is not None:
         peer = other if closer == declaration.sender else who
         return (
             CLOSED,
             closer,
-            f"{what}{behind} went with its session: {words.who(closer)} closed that with {peer} "
-            f"{when}{words.closed_in(declaration.session)}",
+            f"{what}{behind} ended with its session: {words.who(closer)} closed the session with "
+            f"{peer} {when}{words.closed_in(declaration.session)}",
         )
-    lost = f"{what}{behind} went with its session with {other}, which was lost {when}{place}"
+    lost = f"{what}{behind} ended with its session with {other}, which was lost {when}{place}"
     return LOST, declaration.sender, lost
 
 

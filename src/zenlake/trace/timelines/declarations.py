@@ -80,9 +80,9 @@ class DeclarationLifetime:
         self.declared: MessageSeen | None = None
         self.undeclared: MessageSeen | None = None
         self.times_declared = 0
-        """How often it was declared: again for another interest, or to change a queryable."""
+        """How many times it was declared: for further interests, or to change a queryable."""
         self.complete: bool | None = None
-        """Of a queryable, from its last declaration; so is the distance."""
+        """For a queryable, from its last declaration; so is the distance."""
         self.distance: int | None = None
         self.ended_by: str | None = None
         self.ended_ns: int | None = None
@@ -110,7 +110,7 @@ class DeclarationLifetime:
 
 
 class Declarations:
-    """Feed it events in order; it returns each lifetime at its end, an answer at once."""
+    """Feed it events in order; it returns each lifetime at its end, and an answer at once."""
 
     __slots__ = ("_open",)
 
@@ -136,7 +136,7 @@ class Declarations:
         return ended
 
     def finish(self) -> list[DeclarationLifetime]:
-        """The capture ends: returns open lifetimes, and those after the end of their session."""
+        """Returns the lifetimes that are open at the end of the capture or after their session."""
         ended: list[DeclarationLifetime] = []
         for lifetime in self._open.all():
             closed_ns = lifetime.session.closed_ns
@@ -196,7 +196,7 @@ class Declarations:
         lifetime.ended_by = ended_by
         lifetime.ended_ns = time_ns
         if time_ns is not None and lifetime.declared is not None:
-            # A declaration that crossed the CLOSE of the other side ends when it begins.
+            # A declaration that crosses the CLOSE of the other side ends when it begins.
             lifetime.ended_ns = max(time_ns, lifetime.declared.time_ns)
         ended.append(lifetime)
 

@@ -116,7 +116,7 @@ class Exchange:
 
     @property
     def first_reply_ms(self) -> float | None:
-        """From the request to the first reply that is no error."""
+        """Milliseconds from the request to the first reply that is not an error."""
         return None if self.first_reply is None else self.latency_ms(self.first_reply)
 
     @property
@@ -124,7 +124,7 @@ class Exchange:
         return None if self.final is None else self.latency_ms(self.final)
 
     def latency_ms(self, answer: MessageSeen) -> float | None:
-        """From the request to one of its answers."""
+        """Milliseconds from the request to one of its answers."""
         request = self.request
         return None if request is None else (answer.time_ns - request.time_ns) / _NS_PER_MS
 

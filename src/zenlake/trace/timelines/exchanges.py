@@ -43,7 +43,7 @@ class Exchanges:
         self._open: OpenItems[Exchange] = OpenItems(per_session_max, count_max)
         self._bytes_max = bytes_max
         self._finished: OrderedDict[Exchange, None] = OrderedDict()
-        """Exchanges with a final response, in the order of these."""
+        """Exchanges with a final response, in the order of the final responses."""
         self._kept_bytes = 0
 
     def feed(self, event: TraceEvent) -> list[Exchange]:
@@ -64,7 +64,7 @@ class Exchanges:
         return ended
 
     def finish(self) -> list[Exchange]:
-        """The capture ends: returns open exchanges, and those after the end of their session."""
+        """Returns the exchanges that are open at the end of the capture or after their session."""
         ended: list[Exchange] = []
         for exchange in self._open.all():
             self._close(exchange, "end" if exchange.session.closed_ns is None else "session", ended)

@@ -53,7 +53,7 @@ class InterestLifetime:
         asks = isinstance(first.message, Interest)
         self.session = session
         self.side = side
-        """The side of the session that sent it; 0 in a multicast group."""
+        """The side of the session that sent the INTEREST; 0 in a multicast group."""
         self.id = id
         self.sender: Node | None = first.sender_node if asks else first.receiver_node
         """The node that sent the INTEREST."""
@@ -92,7 +92,7 @@ class InterestLifetime:
 
     @property
     def is_initial(self) -> bool:
-        """Whether it stands for the initial declarations of a peer."""
+        """Whether it represents the initial declarations of a peer."""
         return self.id == 0 and self.opened is None
 
     def answer(self, event: MessageSeen) -> None:
@@ -136,7 +136,7 @@ class Interests:
         return ended
 
     def finish(self) -> list[InterestLifetime]:
-        """The capture ends: returns open interests, and those after the end of their session."""
+        """Returns the interests that are open at the end of the capture or after their session."""
         ended: list[InterestLifetime] = []
         for lifetime in self._open.all():
             self._close(lifetime, None if lifetime.session.closed_ns is None else "session", ended)
@@ -169,7 +169,7 @@ class Interests:
     def _find(
         self, event: MessageSeen, id: int, asks: bool, known: bool, ended: list[InterestLifetime]
     ) -> InterestLifetime | None:
-        """The interest of a message. A new one if there is none, or if `known` is False."""
+        """The interest of a message; a new one if there is none or `known` is False."""
         session = event.session
         if session is None:
             return None
@@ -202,7 +202,7 @@ def interests(events: Iterable[TraceEvent]) -> Iterator[InterestLifetime]:
 
 
 def option_letters(interest: Interest) -> str:
-    """K, S, Q, T for the kinds of entities, R for restricted to a key, A for aggregate."""
+    """K, S, Q, T for kinds of entities; R if restricted to a key; A for aggregate."""
     options = (
         ("K", interest.keyexprs),
         ("S", interest.subscribers),

@@ -27,7 +27,7 @@ class OpenItems(Generic[Item]):
         return None if items is None else items.get(key)
 
     def add(self, session: Session, key: tuple[object, ...], item: Item) -> Item | None:
-        """Adds an item; returns the one beyond the limit, which the caller removes."""
+        """Adds an item; returns an item above the limit, which the caller has to remove."""
         items = self._sessions.setdefault(session, OrderedDict())
         oldest: Item | None = None
         if len(items) >= self._per_session_max:
@@ -61,9 +61,9 @@ class OpenItems(Generic[Item]):
 
 
 def asking_side(event: MessageSeen, session: Session, asks: bool) -> int:
-    """The side that sent the request or interest which this message is or answers.
+    """The side that sent the request or interest to which a message belongs.
 
-    In a multicast group an answer does not name that side: it belongs to the latest with its id.
+    In a multicast group an answer does not name that side; the latest one with its id is assumed.
     """
     if session.is_multicast:
         return 0

@@ -1,7 +1,7 @@
 """Origins: which node declared an entity first, and which node ended it first.
 
-A router announces to others what its neighbours announced to it. So each of its declarations
-rests on theirs, down to the node whose application declared the entity, and so does each end.
+A router announces to its neighbours what other neighbours announced to it. So each of its
+declarations, and each end of one, goes back to the node whose application declared the entity.
 Between routers, a declaration that came from a third router also ends when that router is gone:
 only link state shows that, no undeclaration follows (behaviour reference §4.7).
 
@@ -15,9 +15,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Protocol, TypeVar
 
 SPREAD_NS: Final = 1_000_000_000
-"""How long an end takes to spread at most; a later end has another cause."""
+"""The longest time in which an end spreads; a later end has another cause."""
 _UNSURE_NS: Final = 50_000_000
-"""Each side notices the loss of a session by its own timers: so far may the two times differ."""
+"""How far the times may differ at which the two sides notice the loss of a session."""
 _HOPS_MAX: Final = 64
 
 
@@ -94,13 +94,13 @@ def sources(announced: Announced[L], declaration: L) -> list[L]:
 def is_behind_hidden_router(announced: Announced[L], declaration: L) -> bool:
     """Whether a router relays it from another router whose link is not in the capture.
 
-    When that router goes, only link state shows it: the declaration may be void.
+    If that router goes, only link state shows it: the declaration may be obsolete.
     """
     return bool(declaration.node_id) and not sources(announced, declaration)
 
 
 def path_to_origin(announced: Announced[L], declaration: L) -> list[L]:
-    """From a declaration back to the earliest one in the capture that it rests on."""
+    """The path from a declaration back to the earliest one in the capture that caused it."""
     path = [declaration]
     while len(path) < _HOPS_MAX:
         at_ns = path[-1].declared_ns
@@ -116,9 +116,9 @@ def path_to_origin(announced: Announced[L], declaration: L) -> list[L]:
 
 
 def path_to_first_end(announced: Announced[L], declaration: L) -> list[L]:
-    """From a declaration that ended back to the one that ended first.
+    """The path from a declaration that ended back to the one that ended first.
 
-    That is one which a node undeclared by itself, one whose session ended, or one which a node
+    That is a declaration which a node undeclared by itself, whose session ended, or which a node
     undeclared although a neighbour still declared it.
     """
     path = [declaration]
@@ -140,16 +140,16 @@ def path_to_first_end(announced: Announced[L], declaration: L) -> list[L]:
 
 
 def _last_end(found: list[L]) -> int | None:
-    """When the last of these declarations ended; None if one is still alive."""
+    """When the last of these declarations ended; None if one has not ended."""
     ends = [one.ended_ns for one in found if one.ended_by in ("session", "router")]
     known = [end for end in ends if end is not None]
     return max(known) if known and len(known) == len(found) else None
 
 
 def _ends_too(announced: Announced[L], declaration: L, end_ns: int) -> bool:
-    """Whether its own session ended as well: the node between the two went, and both sessions.
+    """Whether its own session ended as well, because the node between the two sessions went.
 
-    Not if the receiver left that session: then it went by itself, just after the router behind.
+    False if the receiver left that session: then it left by itself, just after the router behind.
     """
     if declaration.ended_ns is None or declaration.ended_ns > end_ns + SPREAD_NS:
         return False
@@ -164,9 +164,9 @@ def _is_new(declaration: L, path: list[L]) -> bool:
 
 
 def end_with_their_routers(announced: Announced[L], declarations: Iterable[L]) -> None:
-    """Ends the declarations that came from a router which is gone, at the time when it went.
+    """Ends declarations from routers that are gone, at the time when the router went.
 
-    Only if every neighbour that announced it is gone: then the capture shows no other path to it.
+    Only if every neighbour that announced it is gone: the capture then shows no other path to it.
     """
     relayed = [
         declaration

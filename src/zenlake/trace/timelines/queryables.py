@@ -24,14 +24,14 @@ class Queryable:
     receiver: str | None
     key: str
     declared_ns: int
-    """0 if it was declared before the capture."""
+    """0 if the declaration precedes the capture."""
     ended_ns: int | None
     """None while it is declared."""
     ended_by: str | None
-    """undeclare, session, or router (the router it came from is gone)."""
+    """undeclare, session, or router (the router of origin is gone)."""
     session: str = ""
     node_id: int | None = None
-    """Between routers, the router of origin in the numbering of the sender; 0 is the sender."""
+    """Between routers, the sender's number for the router of origin; 0 is the sender."""
 
     @property
     def entity(self) -> str:
@@ -75,7 +75,7 @@ class Queryables:
         self._relayed: list[Queryable] = []
 
     def connect(self, zid: str | None, role: str | None, other: str | None) -> None:
-        """Adds a session of a node."""
+        """Records a session of a node, and its role."""
         if zid is not None:
             self._neighbours[zid].add(other)
             if role is not None:
@@ -102,7 +102,7 @@ class Queryables:
                 known.append(queryable)
 
     def end_with_routers(self) -> None:
-        """After the last `add`: ends queryables that came from a router which is gone."""
+        """Ends queryables from routers that are gone; call it after the last `add`."""
         end_with_their_routers(self, self._relayed)
 
     def role(self, zid: str | None) -> str | None:
@@ -124,8 +124,8 @@ class Queryables:
     def offered(self, node: str | None, requester: str | None, key: str) -> list[Queryable]:
         """Matching queryables to which a node could forward a query of `requester`.
 
-        Those that others declared to the node, and the node's own: those that it declared to the
-        requester without relaying them.
+        These are the queryables that others declared to the node, and the node's own: those that
+        it declared to the requester without relaying them.
         """
         others = [
             one
@@ -141,16 +141,16 @@ class Queryables:
         return others + own
 
     def _is_direct(self, one: Queryable, requester: str | None) -> bool:
-        """Whether both are peers that are connected: no router relays between them."""
+        """Whether both are connected peers: no router relays between them."""
         if self.role(requester) != "peer" or self.role(one.sender) != "peer":
             return False
         announced = self._announced_exactly.get((requester, one.key), ())
         return any(same.sender == one.sender for same in announced)
 
     def own(self, node: str | None, key: str, time_ns: int) -> Queryable | None:
-        """A matching queryable of the node itself, which no link shows to be queried.
+        """A matching queryable of the node itself: requests to it cross no link.
 
-        None for routers: what they declare may be relayed.
+        None for routers, because a router may relay what it declares.
         """
         if node is None or self.roles.get(node) == "router":
             return None
@@ -160,7 +160,7 @@ class Queryables:
         return None
 
     def has_one_link(self, zid: str | None) -> bool:
-        """Whether a router or peer has one neighbour in the capture: others may be hidden."""
+        """Whether a router or peer has only one neighbour in the capture: others may be hidden."""
         if zid is None:
             return True
         return self.roles.get(zid) != "client" and len(self._neighbours[zid]) <= 1
@@ -176,7 +176,7 @@ class Queryables:
 
 
 def _canonical(key: str) -> str:
-    """The canonical key; an invalid one as it is, so that it matches only the same text."""
+    """The canonical key; an invalid key is unchanged, so that it matches only the same text."""
     try:
         return canonize(key)
     except ZenlakeError:
@@ -184,7 +184,7 @@ def _canonical(key: str) -> str:
 
 
 def hidden_text(encrypted: int, partial: int) -> str | None:
-    """Parts of the capture that may hide declarations: encrypted bytes, partial sessions."""
+    """Describes what may hide declarations in the capture: encrypted bytes, partial sessions."""
     if encrypted:
         return f"{encrypted:,} byte{'' if encrypted == 1 else 's'} of the capture are encrypted"
     if partial:
@@ -193,7 +193,7 @@ def hidden_text(encrypted: int, partial: int) -> str | None:
 
 
 def encrypted_bytes(undecoded: str | None) -> int:
-    """From `captures.undecoded`, such as `encrypted: 12 bytes; not_zenoh: 3 bytes`."""
+    """Parses `captures.undecoded`, such as `encrypted: 12 bytes; not_zenoh: 3 bytes`."""
     for part in (undecoded or "").split("; "):
         state, _, size = part.partition(": ")
         if state == "encrypted" and size:

@@ -13,14 +13,14 @@ from typing import Final, NamedTuple
 from zenlake.errors import LocalError
 
 NEVER: Final = 2**63 - 1
-"""The time of an event that does not happen."""
+"""Represents the time of an event that does not happen."""
 
 _ASKED_MIN: Final = 16
-"""A queue of fewer requests is not searched for ended ones."""
+"""A shorter queue is not searched for ended requests."""
 
 
 class Request(NamedTuple):
-    """A request on one link, and until when it was open."""
+    """A request on one link, and the time until which it was open."""
 
     seq: int
     time_ns: int
@@ -35,7 +35,7 @@ class Request(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """A request that may be forwarded, and its number in its queue."""
+    """A request that may be forwarded, and its position in its queue."""
 
     number: int
     request: Request
@@ -45,8 +45,8 @@ class _Asked(NamedTuple):
 class _Queue:
     """The requests that a node received in one session, in the order in which it forwards them.
 
-    `_next` has, for each other session, the number of the next request to forward into it. Those
-    before it have ended or were forwarded, and are not searched again.
+    `_next` has, for each other session, the position of the next request to forward there. Earlier
+    requests have ended or were forwarded, and are not searched again.
     """
 
     __slots__ = ("_asked", "_asked_max", "_count", "_next")
@@ -65,7 +65,7 @@ class _Queue:
         self._count += 1
 
     def oldest(self, child: Request) -> _Asked | None:
-        """The oldest request that may have caused `child` in another session."""
+        """The oldest request of another session that may have caused `child`."""
         place = bisect_left(self._asked, (self._next.get(child.session, 0),))
         while place < len(self._asked) and self._asked[place].request.is_over(child):
             place += 1
@@ -84,7 +84,7 @@ class RequestTraces:
 
     def __init__(self) -> None:
         self._queues: dict[str | None, dict[str, _Queue]] = {}
-        """By the receiving node, then by session."""
+        """By receiving node, then by session."""
         self._last_seq = 0
 
     def add(self, request: Request) -> int | None:

@@ -22,7 +22,7 @@ _KEY_CHARACTERS_MAX: Final = 200
 
 
 class Hop:
-    """One REQUEST without a reply on one link; `onward` are those by which it was forwarded."""
+    """One REQUEST without a reply on one link; `onward` has the requests that forwarded it."""
 
     __slots__ = (
         "final_ns",
@@ -58,7 +58,7 @@ class Hop:
         self.target = target
         self.final_ns = final_ns
         self.lost_ns = lost_ns
-        """When its session ended, if that was before the final response and the timeout."""
+        """When its session ended, if before the final response and the timeout."""
         self.onward: list[Hop] = []
 
     def leaves(self) -> Iterator[Hop]:
@@ -69,7 +69,7 @@ class Hop:
 
 
 def link_hops(hops: list[Hop]) -> None:
-    """Fills `onward` of the hops of one trace, which are in the order of seq."""
+    """Fills `onward` of the hops of one trace, which must be in the order of seq."""
     for place, hop in enumerate(hops):
         for earlier in reversed(hops[:place]):
             if earlier.responder == hop.requester and earlier.session != hop.session:
@@ -82,9 +82,9 @@ class Unanswered(NamedTuple):
 
     cause: QueryCause
     hop: Hop
-    """The last hop: the query went no further."""
+    """The last hop: the query was not forwarded further."""
     nodes: list[str | None]
-    """Nodes that received the query and are to blame, if any."""
+    """Nodes to blame that received the query, if any."""
     queryable: Queryable | None = None
 
 
@@ -99,7 +99,7 @@ def explain(queryables: Queryables, hop: Hop) -> Unanswered | None:
 
 
 def _asked_onward(queryables: Queryables, hop: Hop) -> Unanswered:
-    """Blames the last nodes, unless all of them are routers without a queryable to ask."""
+    """Blames the last nodes, unless all of them are routers without a matching queryable."""
     leaves = list(hop.leaves())
     lost = [leaf for leaf in leaves if leaf.final_ns is None and leaf.lost_ns is not None]
     if lost:
@@ -114,7 +114,7 @@ def _asked_onward(queryables: Queryables, hop: Hop) -> Unanswered:
 
 
 def _at(queryables: Queryables, hop: Hop) -> Unanswered:
-    """Explains a hop by the queryables that its receiver could have asked."""
+    """Explains a hop by the queryables to which its receiver could have forwarded the query."""
     if hop.key is None:
         return Unanswered("not_visible", hop, [])
     offered = queryables.offered(hop.responder, hop.requester, hop.key)
@@ -130,7 +130,7 @@ def _at(queryables: Queryables, hop: Hop) -> Unanswered:
 
 
 def present(spans: list[tuple[int, int | None]], time_ns: int) -> int | None:
-    """The index of the lifetime that explains most: one alive, else gone, else later."""
+    """The index of the lifetime that explains most: one that is alive, else ended, else later."""
     gone = later = None
     for number, (declared_ns, ended_ns) in enumerate(spans):
         if declared_ns > time_ns:
@@ -144,7 +144,7 @@ def present(spans: list[tuple[int, int | None]], time_ns: int) -> int | None:
 
 
 def _not_asked(queryables: Queryables, hop: Hop, one: Queryable) -> QueryCause:
-    """Why a matching queryable was not asked, as far as the links show."""
+    """Why a matching queryable did not get the query, as far as the links show."""
     if one.sender == hop.responder:
         return "no_reply"
     if is_behind_hidden_router(queryables, one):
@@ -163,7 +163,7 @@ def is_hidden(queryables: Queryables, hop: Hop) -> bool:
     are_peers = roles.get(hop.responder or "") == roles.get(hop.requester or "") == "peer"
     one_link = (
         queryables.has_one_link(hop.responder) and not are_peers
-    )  # peers declare all to each other
+    )  # peers announce all declarations to each other
     return one_link or queryables.hidden is not None
 
 
@@ -207,7 +207,7 @@ def _absence_text(
     who: Who,
     apart: Callable[[int], str],
 ) -> str:
-    """The sentence for a queryable that was not declared at that time, or may not have been."""
+    """The sentence for a queryable that did not exist at that time, or may not have existed."""
     words = Wording(who, _short, apart)
     if cause == "gone":
         return f"it was gone: {describe_gone(queryables, one, time_ns, words).sentence}"

@@ -130,9 +130,9 @@ def test_the_table_follows_an_end_to_its_origin(tmp_path: Path) -> None:
     client = "[0-9a-f]+"
     for key, words in {
         "srv/undeclared": f"of node {client} was undeclared 306.4 ms before; node 91b3.* passed",
-        "srv/closed": f"went with its session: node ({client}) closed that with node 91b3",
-        "srv/killed": "went with its session with node 91b3.*, which was lost 302.4 ms before",
-        "srv/behind": r"of node 91b3\w+ \(it had it from node 6902.* with node af07.*was lost",
+        "srv/closed": f"ended with its session: node ({client}) closed the session with node 91b3",
+        "srv/killed": "ended with its session with node 91b3.*, which was lost 302.4 ms before",
+        "srv/behind": r"of node 91b3\w+ \(received from node 6902.* with node af07.*was lost",
     }.items():
         assert re.search(words, reasons.pop(key)), key
     assert not reasons
