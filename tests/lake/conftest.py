@@ -1,4 +1,4 @@
-"""These tests need what `pip install 'zenlake[lake]'` brings."""
+"""These tests need the dependencies of `pip install 'zenlake[lake]'`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ collect_ignore_glob = [] if find_spec("pyspark") else ["*"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`-m "not spark"` leaves out what needs Java: `make test` runs that once, not twice."""
+    """Marks tests that need Java, so that `make test` runs them only once (`-m "not spark"`)."""
     for item in items:
         groups = [mark.args for mark in item.iter_markers("xdist_group")]
         needs_java = {("spark",), ("faults",)} & set(groups)
@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """One for all tests of a process; starting it takes seconds."""
+    """One session for all tests of a process, because starting it takes seconds."""
     from zenlake.lake.spark import QUICK_START, session
 
     settings = {**QUICK_START, "spark.sql.shuffle.partitions": "2"}

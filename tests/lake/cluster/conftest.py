@@ -1,4 +1,4 @@
-"""The same rows on any master. Takes minutes and starts a cluster: only with ZENLAKE_FULL=1."""
+"""The same rows on any master. They take minutes and start a cluster: only with ZENLAKE_FULL=1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCES = ("queries.pcapng.gz", "routers_ring.pcapng.gz", "pubsub_router.pcapng"
 
 @pytest.fixture(scope="session")
 def large(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """About 40 MB, which takes the fast reader."""
+    """A capture of about 40 MB, which the fast reader reads."""
     path = tmp_path_factory.mktemp("captures") / "large.pcapng"
     replicated(path, COPIES, *SOURCES)
     assert path.stat().st_size > 20 << 20
@@ -33,7 +33,7 @@ def inputs(large: str) -> list[str]:
 
 @pytest.fixture(scope="session")
 def expected(inputs: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One core, one task for each file."""
+    """A lake that one core made, with one task for each file."""
     lake = tmp_path_factory.mktemp("expected") / "lake"
     read("local[1]", lake, inputs, splits=1)
     return lake

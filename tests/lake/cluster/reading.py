@@ -1,4 +1,4 @@
-"""Reads captures into a lake in a process of its own, on any master, with a given number of splits.
+"""Reads captures into a lake in a separate process, on any master, with a given number of splits.
 
 python reading.py MASTER LAKE SPLITS SETTINGS CAPTURE...
 """
@@ -29,7 +29,7 @@ def read(master: str, lake: Path, inputs: list[str], splits: int, **settings: st
 
 
 def _in_splits(count: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """The first task, with a fixed number of splits for each large file."""
+    """Replaces the first task by one with a fixed number of splits for each large file."""
 
     def survey(job: dict[str, Any]) -> dict[str, Any]:
         from zenlake.lake.pipeline.survey_captures import survey_captures
@@ -53,7 +53,7 @@ def main() -> int:
     outcome = pipeline.run(inputs, Path(lake), spark)
     assert not outcome.failed, outcome.failed
     assert not outcome.damaged
-    # What spans splits is derived where there are some.
+    # Tables that span splits are derived if there are splits.
     assert ("derive" in outcome.seconds) == (int(splits) > 1)
     print(master, splits, f"{outcome.messages:,}", outcome.seconds, flush=True)
     return 0

@@ -1,4 +1,4 @@
-"""Cluster: Spark's own master and two workers on this machine, each with an address of its own."""
+"""Cluster: Spark's own master and two workers on this machine, each with its own address."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import pyspark
 
 MASTER_HOST = "127.0.0.1"
 WORKER_HOSTS = ("127.0.0.2", "127.0.0.3")
-"""Two: a task is not tried twice at a time on one host."""
+"""Two, because Spark does not run two attempts of a task on one host."""
 START_SECONDS = 180
 _DEPLOY = "org.apache.spark.deploy"
 _URL = re.compile(r"spark://[\d.]+:\d+")
 
 
 def environment() -> dict[str, str]:
-    """Workers find the packages that this process finds."""
+    """An environment in which workers find the packages of this process."""
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(sys.path),
@@ -31,7 +31,7 @@ def environment() -> dict[str, str]:
 
 
 class Service:
-    """A Java process of Spark, and what it says in a file."""
+    """A Java process of Spark, with its log file."""
 
     def __init__(self, log: Path, *arguments: str) -> None:
         self._log = log
@@ -44,14 +44,16 @@ class Service:
             )
 
     def wait_for(self, words: re.Pattern[str]) -> str:
-        """What it said."""
+        """Waits for a line of the log that matches, and returns the match."""
         until = time.monotonic() + START_SECONDS
         while time.monotonic() < until and self.process.poll() is None:
             found = words.search(self._log.read_text())
             if found:
                 return found[0]
             time.sleep(0.1)
-        raise AssertionError(f"{words.pattern!r} was not said: {self._log.read_text()[-2000:]}")
+        raise AssertionError(
+            f"{words.pattern!r} is not in the log: {self._log.read_text()[-2000:]}"
+        )
 
     def stop(self) -> None:
         self.process.terminate()
@@ -59,7 +61,7 @@ class Service:
 
 
 class Cluster:
-    """One core and a gigabyte for each worker."""
+    """A cluster with one core and a gigabyte for each worker."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -55,7 +55,7 @@ def zenlake(*arguments: str) -> str:
     return found.stdout
 
 
-def test_the_pipeline_and_its_tables(server: str, tmp_path: Path) -> None:
+def test_pipeline_runs_and_its_tables_are_readable(server: str, tmp_path: Path) -> None:
     lakes: dict[str, Path] = {}
     for master in (server, "local[2]"):
         lake = lakes[master] = tmp_path / str(len(lakes))
@@ -77,8 +77,8 @@ def test_statement_that_runs_code_is_refused(server: str, tmp_path: Path) -> Non
     assert done.stderr == f"zenlake: SQL line 1, column 8: {cause}\n"
 
 
-def test_tables_and_paths_of_the_data_source(server: str) -> None:
-    """A table in the catalog works as in a classic session; a relative path means nothing here."""
+def test_catalog_tables_work_and_relative_paths_are_refused(server: str) -> None:
+    """A catalog table works as in a classic session; relative paths mean nothing over Connect."""
     command = [sys.executable, "-c", _TABLES, server, *CAPTURES]
     found = subprocess.run(command, env=environment(), capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
@@ -110,8 +110,8 @@ fail(lambda: stream.writeStream.format("noop").start().awaitTermination(60))
 """
 
 
-def test_the_data_source(server: str) -> None:
-    """Found without registration, with lists, schemas, filters and functions."""
+def test_data_source_needs_no_registration(server: str) -> None:
+    """The source supports lists of paths, schemas, filters and functions."""
     command = [sys.executable, "-c", _READ, server, *CAPTURES]
     found = subprocess.run(command, env=environment(), capture_output=True, text=True)
     assert found.returncode == 0, found.stderr

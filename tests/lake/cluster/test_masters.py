@@ -1,4 +1,4 @@
-"""Rows depend neither on the master nor on how many tasks a capture is split over (P07)."""
+"""Rows depend neither on the master nor on the number of tasks that read a capture (P07)."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ from tests.lake.faults.comparison import counts, differences
 pytestmark = pytest.mark.xdist_group("spark")
 
 
-def test_there_is_something_to_compare(expected: Path) -> None:
+def test_expected_lake_has_rows(expected: Path) -> None:
     found = counts(expected)
     assert found["messages"] > 100_000
     assert all(rows for table, rows in found.items() if table != "violations"), found
 
 
 @pytest.mark.parametrize(("master", "splits"), [("local[2]", 3), ("local[2]", 8)])
-def test_local(master: str, splits: int, inputs: list[str], expected: Path, tmp_path: Path) -> None:
+def test_local_master_has_the_expected_rows(
+    master: str, splits: int, inputs: list[str], expected: Path, tmp_path: Path
+) -> None:
     read(master, tmp_path / "lake", inputs, splits)
     assert differences(tmp_path / "lake", expected) == {}
 
 
-def test_cluster(cluster: Cluster, inputs: list[str], expected: Path, tmp_path: Path) -> None:
+def test_cluster_has_the_expected_rows(
+    cluster: Cluster, inputs: list[str], expected: Path, tmp_path: Path
+) -> None:
     read(cluster.url, tmp_path / "lake", inputs, splits=4)
     assert differences(tmp_path / "lake", expected) == {}

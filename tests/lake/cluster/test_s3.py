@@ -1,4 +1,4 @@
-"""A cluster whose captures and lake lie in a store: its workers share no folder."""
+"""A cluster with captures and lake in an object store: its workers share no folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from zenlake.lake.schema import TABLES
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The server, and its environment in this process and in all that start from it."""
+    """Starts the server, and sets its environment for this process and its children."""
     with server.running() as port, pytest.MonkeyPatch.context() as patch:
         for name, value in server.environment(port).items():
             patch.setenv(name, value)
@@ -42,13 +42,13 @@ def rows_of(lake: str, table: str) -> list[str]:
     schema = TABLES[table].arrow.remove_metadata()
     filesystem = parse(lake).filesystem
     found: pa.Table = ds.dataset(files, schema, format="parquet", filesystem=filesystem).to_table()
-    # The capture's name is its address, which is another one.
+    # A capture is named by its address, which differs in the store.
     names = [os.path.basename(name) for name in found["capture"].to_pylist()]
     column = found.column_names.index("capture")
     return rows(found.set_column(column, "capture", pa.array(names)))
 
 
-def test_the_same_rows_as_on_this_machine(
+def test_rows_are_those_of_a_local_lake(
     store: int, inputs: list[str], large: str, tmp_path: Path
 ) -> None:
     folder, _ = inputs

@@ -1,4 +1,4 @@
-"""`format("zenoh")` on a cluster: workers with folders of their own read the same rows."""
+"""`format("zenoh")` on a cluster: workers with separate folders read the same rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ print(frame.rdd.getNumPartitions())
 @pytest.mark.parametrize(
     ("table", "is_large", "tasks"), [("samples", True, "1"), ("queries", False, "4")]
 )
-def test_the_same_rows(
+def test_cluster_reads_the_expected_rows(
     table: str, is_large: bool, tasks: str, cluster: Cluster, large: str, tmp_path: Path
 ) -> None:
     path = large if is_large else str(FOLDER)

@@ -1,4 +1,4 @@
-"""R11: one worker of a cluster stands still, and its tasks are run a second time elsewhere."""
+"""R11: one worker of a cluster stops, and its tasks run a second time on the other worker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SETTINGS = {
 }
 
 
-def test_a_task_that_runs_twice(cluster: Cluster, large: str, tmp_path: Path) -> None:
+def test_task_that_runs_twice_adds_rows_once(cluster: Cluster, large: str, tmp_path: Path) -> None:
     calm, lake = tmp_path / "calm", tmp_path / "lake"
     read("local[1]", calm, [large], 1)
     seen: set[int] = set()
@@ -35,7 +35,7 @@ def test_a_task_that_runs_twice(cluster: Cluster, large: str, tmp_path: Path) ->
         return len(seen)
 
     def stop() -> int:
-        """Those of one worker, which may begin later than the other."""
+        """Stops the processes of one worker, which may start later than the other."""
         return kill_workers(cluster.services[-1].process.pid, signal.SIGSTOP)
 
     with start(cluster.url, lake, [large], SPLITS, **SETTINGS) as child:

@@ -34,5 +34,5 @@ def tables(lake: Path) -> Tables:
 
 @pytest.fixture(scope="session")
 def page_data(lake: Path) -> dict[str, Any]:
-    """What a page of all captures shows; that takes seconds."""
+    """The data of the page of all captures, which takes seconds to compute."""
     return collect(Store(lake), Selection())

@@ -2,7 +2,7 @@
 
     python -m tests.lake.contents.count_table LAKE
 
-Where no sidecar counts there is `-`.
+`-` stands for a capture whose sidecar has no counts.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ KINDS = {"PUT": "PUSH/PUT", "DEL": "PUSH/DEL"}
 
 
 def found(row: Row) -> Publication:
-    """Everything that a call can say."""
+    """All attributes that a publishing call sets."""
     assert row["payload_size"] == (None if row["payload"] is None else len(row["payload"]))
     return Publication(
         KINDS[row["kind"]],
@@ -32,12 +32,12 @@ def found(row: Row) -> Publication:
 
 
 def arrived(row: Row) -> Publication:
-    """A subscriber does not get the reliability."""
+    """The same as a subscriber receives it: without the reliability."""
     return found(row)._replace(reliability=None)
 
 
 def sent(row: Row) -> Sent:
-    """What the sidecars of the second set say about calls."""
+    """The attributes of calls that the sidecars of the second set record."""
     return Sent(
         KINDS[row["kind"]],
         row["key"],
@@ -52,7 +52,7 @@ def sent(row: Row) -> Sent:
 
 
 def got(row: Row) -> Got:
-    """What the sidecars of the second set say about deliveries."""
+    """The attributes of deliveries that the sidecars of the second set record."""
     return Got(
         KINDS[row["kind"]],
         row["key"],
@@ -69,7 +69,7 @@ def counted(rows: Iterable[Row]) -> Counter[Publication]:
 
 
 def reached(row: Row, zid: str, protocols: dict[str, str]) -> bool:
-    """Whether it was sent to a node, or to a group that the node is a member of."""
+    """Whether a sample was sent to a node, or to a group that the node is a member of."""
     if row["receiver_zid"] is not None:
         return bool(row["receiver_zid"] == zid)
     return protocols[row["link"]] == "multicast" and row["sender_zid"] != zid

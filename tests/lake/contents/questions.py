@@ -27,7 +27,7 @@ def asked(row: Row) -> Asked:
 
 
 def answer(row: Row, like: Answer) -> Answer:
-    """With as much said as in another answer; attachment and QoS have no columns here."""
+    """The answer in a row, with the attributes of `like`; attachment and QoS have no columns."""
     kind = KINDS[row["kind"]]
     return Answer(
         kind,
@@ -46,7 +46,7 @@ def is_same(row: Row, wanted: Answer) -> bool:
 
 
 def unmatched(rows: list[Row], answers: list[Answer]) -> tuple[list[Row], list[Answer]]:
-    """What is left on both sides when each answer took its row."""
+    """The rows and answers that remain after each answer is matched with a row."""
     left, missing = list(rows), []
     for wanted in answers:
         row = next((one for one in left if is_same(one, wanted)), None)
@@ -75,7 +75,7 @@ class Questions:
             left.remove(row)
             self.gets.append((get, row))
         self.others = left
-        """Roots that no get of a captured node explains."""
+        """Root queries that no get of a captured node explains."""
 
     def _row(self, get: Row, rows: list[Row]) -> Row:
         wanted, zid = asked_by(self.sidecar, get), self.sidecar.zids[get["node"]]
@@ -96,12 +96,12 @@ class Questions:
         return [row for row in self.replies if row["query_seq"] == query["seq"]]
 
     def last_hop(self, received: Row) -> Row:
-        """The latest request, before a queryable was called, for what it was called with."""
+        """The latest matching request before the queryable was called."""
         zid = self.sidecar.zids[received["node"]]
         rows = [
             row
             for row in self.rows
-            if row["responder_zid"] in (zid, None)  # on a group anybody may answer
+            if row["responder_zid"] in (zid, None)  # in a group any member may answer
             and row["requester_zid"] != zid
             and is_about(received, asked(row))
             and seconds(row["time_ns"]) < received["t"]
@@ -110,7 +110,7 @@ class Questions:
         return rows[-1]
 
     def received(self) -> list[Row]:
-        """Calls of queryables that messages led to; a node asks itself without any."""
+        """Calls of queryables that messages caused; a node queries itself without messages."""
         return [
             row
             for row in self.sidecar.queries_received
@@ -128,7 +128,7 @@ def is_about(received: Row, wanted: Asked) -> bool:
 
 
 def delivered_to(get: Row) -> list[Answer]:
-    """What an application got, without the error that its own session made at the deadline."""
+    """The answers that an application received, except the timeout error of its own session."""
     return [one for one in map(answer_told, get["replies"]) if one != TIMEOUT]
 
 

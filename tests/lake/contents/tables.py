@@ -1,4 +1,4 @@
-"""All rows of a lake, by table and by the names that sidecars have."""
+"""All rows of a lake, by table and by the names of the sidecars."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def name_of(capture: str) -> str:
 
 
 class Tables:
-    """Read once; rows are in the order of `seq`, or of their times."""
+    """The rows of each table, in the order of `seq` or of their times."""
 
     def __init__(self, lake: Path) -> None:
         self.lake = lake
@@ -36,15 +36,15 @@ class Tables:
         return {name for name, _ in self._rows}
 
     def counts(self, name: str) -> Counter[str]:
-        """Messages by kind."""
+        """The number of messages by kind."""
         return Counter(row["kind"] for row in self.of(name, "messages"))
 
     def samples(self, name: str) -> list[Row]:
-        """Those that a receiver takes."""
+        """The samples that a receiver accepts."""
         return [row for row in self.of(name, "samples") if row["ignored"] is None]
 
     def protocols(self, name: str) -> dict[str, str]:
-        """By link, as `batches` tells."""
+        """The protocol of each link, from `batches`."""
         return {row["link"]: row["protocol"] for row in self.of(name, "batches")}
 
 

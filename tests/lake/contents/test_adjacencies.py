@@ -1,6 +1,6 @@
 """`adjacencies`: the network as it was set up, and as it changed.
 
-Only what a node announces of itself counts, and a link exists while both of its ends announce it.
+Only the announcements of a node about itself count; a link exists while both ends announce it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def test_the_ring_has_its_links_and_weights(tables: Tables) -> None:
     assert {ends: weight for ends, weight in links.items() if weight} == named
 
 
-def test_a_router_that_left_has_no_links(tables: Tables) -> None:
+def test_router_that_left_has_no_links(tables: Tables) -> None:
     sidecar = sidecar_of("routers_ring")
     after = closed_at(sidecar, "router1") + SETTLED_SECONDS
     links = links_at(tables, "routers_ring", after)
@@ -79,8 +79,8 @@ def test_a_router_that_left_has_no_links(tables: Tables) -> None:
     assert max(links.values()) == 300
 
 
-def test_links_come_one_after_another(tables: Tables) -> None:
-    """Each router dials when it is opened; an open ends when its links are there."""
+def test_links_appear_in_the_order_of_the_routers(tables: Tables) -> None:
+    """Each router dials when it is opened; `open` returns when its links exist."""
     sidecar = sidecar_of("routers_ring")
     opened = {row["node"]: row["t"] for row in sidecar.of("open")}
     for count, node in enumerate(RING):
@@ -89,7 +89,7 @@ def test_links_come_one_after_another(tables: Tables) -> None:
         assert links.keys() == wanted | (pairs(sidecar, *RING[::-3]) if count == 3 else set())
 
 
-def test_all_routers_tell_the_same_of_the_ring(tables: Tables) -> None:
+def test_all_routers_announce_the_same_ring(tables: Tables) -> None:
     sidecar = sidecar_of("routers_ring")
     before = closed_at(sidecar, "router1") - SETTLED_SECONDS
     own = announced_links_at(tables, "routers_ring", before)

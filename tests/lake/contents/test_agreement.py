@@ -1,4 +1,4 @@
-"""Numbers that several commands show are the same in all of them, over all bundled captures."""
+"""Figures that several commands show are equal, over all bundled captures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def summary(lake: Path) -> Summary:
 
 @pytest.fixture
 def listed(lake: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Facts]:
-    """The facts that `lake ls` shows of each capture."""
+    """The figures that `lake ls` shows for each capture."""
     found = printed(capsys, "lake", "ls", "--json", "--lake", str(lake))
     assert sorted(one["capture"] for one in found) == sorted(ALL)
     return {one["capture"]: one for one in found}
@@ -51,7 +51,7 @@ def rows(lake: Path, sql: str) -> list[tuple[Any, ...]]:
         return list(result.rows)
 
 
-def test_messages_and_undecoded_bytes(
+def test_messages_and_undecoded_bytes_are_equal(
     lake: Path,
     page: Facts,
     summary: Summary,
@@ -74,7 +74,7 @@ def test_messages_and_undecoded_bytes(
     assert undecoded == {state: size for state, size, _ in page["overview"]["undecoded"]}
 
 
-def test_broken_rules(
+def test_broken_rules_are_equal(
     lake: Path, page: Facts, summary: Summary, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = printed(capsys, "check", "--json", *ALL)
@@ -97,7 +97,9 @@ def test_broken_rules(
     assert severities["note"] > 100
 
 
-def test_sessions_packets_and_time(page: Facts, summary: Summary, listed: dict[str, Facts]) -> None:
+def test_sessions_packets_and_time_are_equal(
+    page: Facts, summary: Summary, listed: dict[str, Facts]
+) -> None:
     sessions, packets = 0, 0
     spans: list[tuple[int, int]] = []
     for path in ALL:
@@ -118,7 +120,7 @@ def test_sessions_packets_and_time(page: Facts, summary: Summary, listed: dict[s
     assert seconds == page["overview"]["seconds"] == summary.recorded_seconds
 
 
-def test_queries_hops_and_samples(
+def test_queries_hops_and_samples_are_equal(
     lake: Path, page: Facts, summary: Summary, listed: dict[str, Facts]
 ) -> None:
     queries = sum(one["queries"] for one in listed.values())

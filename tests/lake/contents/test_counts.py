@@ -44,7 +44,9 @@ def test_only_websocket_messages_are_missing_in_the_sidecar(tables: Tables) -> N
 
 
 @pytest.mark.parametrize("name", LOSSY)
-def test_lossy_captures_give_at_least_what_another_decoder_found(tables: Tables, name: str) -> None:
+def test_lossy_captures_have_at_least_the_messages_of_another_decoder(
+    tables: Tables, name: str
+) -> None:
     assert not wire_counts(name) - tables.counts(name)
 
 
@@ -63,8 +65,8 @@ def test_midstream_has_both_directions(tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("name", sorted({*PATHS} - {*WITH_COUNTS} | {"snaplen"}))
-def test_others_are_counted_as_in_the_trace(tables: Tables, name: str) -> None:
-    """Their sidecars do not count; what the trace finds there was proven by itself."""
+def test_other_captures_have_the_counts_of_the_trace(tables: Tables, name: str) -> None:
+    """Sidecars of these captures have no counts; tests of the trace prove its counts."""
     assert tables.counts(name) == reading_of(name).counts
 
 
@@ -78,8 +80,8 @@ def test_other_tables_have_a_row_for_each_message(tables: Tables, name: str) -> 
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_order_and_places_of_messages(tables: Tables, name: str) -> None:
-    """`seq` is unique, rows in its order go forward in time, and each has a batch."""
+def test_messages_are_in_order_and_have_a_batch(tables: Tables, name: str) -> None:
+    """`seq` is unique, time does not decrease with it, and each message has a batch."""
     rows = tables.of(name, "messages")
     assert len({row["seq"] for row in rows}) == len(rows)
     assert [row["packet"] for row in rows] == sorted(row["packet"] for row in rows)
@@ -103,7 +105,7 @@ def test_every_byte_is_accounted_for(tables: Tables, name: str) -> None:
     undecoded = UNDECODED.get(name, {})
     assert lost.keys() == undecoded.keys()
     for state, size in undecoded.items():
-        # Of some the beginning could be read: a FRAME's header and sequence number.
+        # For some batches the beginning was decoded: the header and sequence number of a FRAME.
         read = lost[state] - size
         assert read in (0, 5 * frames_in_broken_batches(tables, name))
         assert read <= 5 * batches[state]
@@ -113,7 +115,7 @@ def test_every_byte_is_accounted_for(tables: Tables, name: str) -> None:
 
 
 def frames_in_broken_batches(tables: Tables, name: str) -> int:
-    """The first message of a batch comes next to it in the order of the capture."""
+    """FRAMEs in broken batches; the first message of a batch directly follows its batch."""
     broken = {row["seq"] for row in tables.of(name, "batches") if row["state"] != "ok"}
     rows = tables.of(name, "messages")
     return sum(row["kind"] == "FRAME" and row["seq"] - 1 in broken for row in rows)
@@ -121,7 +123,7 @@ def frames_in_broken_batches(tables: Tables, name: str) -> int:
 
 @pytest.mark.parametrize("name", EXACT)
 def test_batches_are_those_of_the_sidecar(tables: Tables, name: str) -> None:
-    """It does not count scouting, nor the second CLOSE of both sides of low-latency links."""
+    """The sidecar counts neither scouting nor the second CLOSE of low-latency links."""
     rows = [row for row in tables.of(name, "batches") if row["state"] == "ok"]
     assert len({row["seq"] for row in rows}) == len(rows)
     first = {row["seq"] for row in tables.of(name, "messages")}

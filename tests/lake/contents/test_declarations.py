@@ -1,4 +1,4 @@
-"""`declarations` and `interests`: lives of what the sidecars' nodes declared and asked for."""
+"""`declarations` and `interests`: lifetimes of what the nodes of the sidecars declared."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.trace.test_contents_declarations import (
 pytestmark = pytest.mark.xdist_group("spark")
 
 SAID = ("FRAME", "PUSH/PUT", "DECLARE/D_TOKEN")
-"""Any of these shows that a node speaks."""
+"""Tables whose rows show that a node sends messages."""
 
 
 def sessions_since(tables: Tables, name: str, row: Row) -> int:
-    """In how many sessions a node says anything after a call, and before it takes it back."""
+    """The number of sessions in which a node sends between a call and its undeclaration."""
     sidecar = sidecar_of(name)
     zid, until = sidecar.zids[row["node"]], undeclared_at(sidecar, row)
     outcomes = {one["session"]: one["outcome"] for one in tables.of(name, "sessions")}
@@ -44,7 +44,7 @@ def sessions_since(tables: Tables, name: str, row: Row) -> int:
 
 
 def is_answer(tables: Tables, name: str, life: Row) -> bool:
-    """Whether it only answers an INTEREST in what is there now: nothing lives on after it."""
+    """Whether a declaration only answers an INTEREST of mode CURRENT: it has no end."""
     return life["interest_id"] is not None and any(
         row["mode"] == "current"
         and row["interest_id"] == life["interest_id"]
@@ -103,14 +103,14 @@ def test_lifetimes_end_with_their_sessions(tables: Tables, name: str) -> None:
         assert life["declared_ns"] is not None or life["undeclared_ns"] is not None
         assert (life["ended_by"] is None) == (life["undeclared_ns"] is None)
         if life["ended_by"] is None and session["closed_ns"] is not None:
-            # Answers to an INTEREST in what is there now do not live on.
+            # Answers to an INTEREST of mode CURRENT have no end.
             assert is_answer(tables, name, life) or is_number_used_again(life, lives)
         assert (life["complete"] is not None) <= (life["entity"] == "queryable")
         assert (life["distance"] is not None) <= (life["entity"] == "queryable")
 
 
 def is_number_used_again(life: Row, lives: list[Row]) -> bool:
-    """In `alias_remapped`: for another key while it stands for one."""
+    """Whether an alias in use is declared for another key, as in `alias_remapped`."""
     columns = ("session", "sender_zid", "entity", "entity_id")
     return life["entity"] == "keyexpr" and any(
         other["seq"] > life["seq"]
@@ -131,7 +131,7 @@ def test_no_lifetime_ends_before_it_begins(tables: Tables, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PUBLISHING)
-def test_each_publisher_and_querier_asks_who_is_interested(tables: Tables, name: str) -> None:
+def test_each_publisher_and_querier_sends_an_interest(tables: Tables, name: str) -> None:
     sidecar = sidecar_of(name)
     for op, letter in ASKING.items():
         for row in sidecar.of(op):
@@ -155,8 +155,8 @@ def is_asked_by(sidecar: Sidecar, row: Row, letter: str, life: Row) -> bool:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_interests_are_as_many_as_were_sent_and_are_answered(tables: Tables, name: str) -> None:
-    """All but FINAL; those in what is there now end with D_FINAL."""
+def test_each_sent_interest_has_a_row_and_is_answered(tables: Tables, name: str) -> None:
+    """All modes except FINAL; interests of mode CURRENT end with D_FINAL."""
     messages = tables.of(name, "messages")
     sent = {row["seq"] for row in messages if row["kind"] == "INTEREST"}
     rows = {row["seq"]: row for row in interests(tables, name)}

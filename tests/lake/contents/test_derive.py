@@ -1,4 +1,4 @@
-"""Tables are put together by Spark or by DuckDB, from the same statements: the same rows."""
+"""Spark and DuckDB derive the same rows from the same statements."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ pytestmark = pytest.mark.xdist_group("spark")
 CHOSEN = ("liveliness", "mixed_versions", "peers_gossip", "queries", "ros2", "routers_ring")
 NAMES = [*PATHS] if IS_FULL else CHOSEN
 PUT_TOGETHER = [name for name in TABLES if name not in WRITTEN and name != "captures"]
-"""Beside `samples`, of which some are read and some are written again."""
+"""Derived tables other than `samples`, some of whose files are read and others rewritten."""
 PLACE = ["capture", "session", "seq", "trace_id"]
 PARTS = 3
-"""Of each staged table, so that Spark finds rows of a session in several places."""
+"""The number of parts of each staged table: rows of a session are in several parts."""
 Files = dict[str, list[pa.Table]]
 """Parts of tables, by table."""
 
@@ -105,11 +105,11 @@ class BySpark:
 def by_spark(
     spark: SparkSession, given: Input, tmp_path_factory: pytest.TempPathFactory
 ) -> BySpark:
-    """In small batches, over which groups of rows go on."""
+    """Derives with small batches, so that groups of rows span several of them."""
     folder = tmp_path_factory.mktemp("by_spark")
 
     def keep(name: str, frame: DataFrame) -> DataFrame:
-        """Written and read again: a plan that holds all steps takes Spark minutes."""
+        """Writes a frame and reads it again: Spark needs minutes for a plan of all steps."""
         place = str(folder / name)
         frame.write.parquet(place)
         return spark.read.schema(frame.schema).parquet(place)
@@ -124,7 +124,7 @@ def by_spark(
         reader = spark.read.schema(declared.base.spark)
         frames[table] = reader.parquet(*files) if files else spark.createDataFrame([], "x INT")
     made = build_all(frames, keep)
-    # Samples of all other captures stay as they were read.
+    # Samples of all other captures are unchanged.
     traced = made["samples"].select("capture").distinct()
     as_read = frames["samples"].join(traced, "capture", "left_anti")
     made["samples"] = made["samples"].unionByName(as_read.to(made["samples"].schema))
@@ -140,7 +140,7 @@ def shape(fields: list[Any]) -> list[tuple[str, str, str]]:
 
 
 def rows_of(tables: Files, table: str) -> list[str]:
-    """Without the columns that are computed when rows are written."""
+    """Rows as text, without the columns that are computed when rows are written."""
     names = TABLES[table].base.names
     schema = TABLES[table].base.arrow.remove_metadata()
     parts = [part.select(names).cast(schema) for part in tables.get(table, ())]
@@ -148,7 +148,9 @@ def rows_of(tables: Files, table: str) -> list[str]:
 
 
 @pytest.mark.parametrize("table", [*PUT_TOGETHER, "samples"])
-def test_the_same_rows(table: str, by_duckdb: Files, by_spark: BySpark) -> None:
+def test_spark_and_duckdb_derive_the_same_rows(
+    table: str, by_duckdb: Files, by_spark: BySpark
+) -> None:
     found = rows_of(by_spark.tables, table)
     assert found == rows_of(by_duckdb, table)
     assert len(found) > 20
@@ -160,7 +162,7 @@ def test_frames_of_spark_have_the_declared_columns(table: str, by_spark: BySpark
 
 
 def test_samples_have_the_traces_of_latencies(lake: Path) -> None:
-    """Also where a capture has none, and its files are those that were read."""
+    """A capture without latencies keeps the files that were read."""
     latencies = pq.read_table(lake / "latencies", columns=PLACE).to_pylist()
     samples = pq.read_table(lake / "samples", columns=[*PLACE, "key", "ignored"]).to_pylist()
     known = {_place(row): row["trace_id"] for row in latencies}

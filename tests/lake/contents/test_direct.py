@@ -1,4 +1,4 @@
-"""Captures that are read without a lake and without Spark give the rows of the pipeline."""
+"""Captures that are read without a lake and without Spark have the rows of the pipeline."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def snapshot() -> Iterator[Snapshot]:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_the_same_rows(table: str, lake: Path, snapshot: Snapshot) -> None:
+def test_direct_reading_has_the_rows_of_the_pipeline(
+    table: str, lake: Path, snapshot: Snapshot
+) -> None:
     schema = TABLES[table].arrow
     expected = rows(pq.read_table(lake / table, schema=schema))
     parts = [pq.read_table(path, schema=schema) for path in snapshot.files(table)]

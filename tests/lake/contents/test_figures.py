@@ -1,4 +1,4 @@
-"""Figures of `queries` and `replies` are those of the messages they come from."""
+"""Figures of `queries` and `replies` agree with the messages they come from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.xdist_group("spark")
 
 
 def final_of(messages: list[Row], query: Row) -> Row | None:
-    """The first RESPONSE_FINAL with its number, to who asked, after it."""
+    """The first RESPONSE_FINAL with the id of the query that was sent to the requester after it."""
     for row in messages:
         if (
             row["kind"] == "RESPONSE_FINAL"
@@ -27,7 +27,7 @@ def final_of(messages: list[Row], query: Row) -> Row | None:
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_times_since_the_request(tables: Tables, name: str) -> None:
+def test_times_are_measured_from_the_request(tables: Tables, name: str) -> None:
     messages, replies = tables.of(name, "messages"), tables.of(name, "replies")
     for query in tables.of(name, "queries"):
         own = [row for row in replies if row["query_seq"] == query["seq"]]
@@ -47,21 +47,21 @@ def ms_between(one: Row, other: Row) -> float:
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_each_reply_belongs_to_the_request_of_its_number(tables: Tables, name: str) -> None:
+def test_each_reply_belongs_to_the_request_with_its_id(tables: Tables, name: str) -> None:
     queries = {row["seq"]: row for row in tables.of(name, "queries")}
     for row in tables.of(name, "replies"):
         query = queries[row["query_seq"]]
         for column in ("session", "request_id", "trace_id"):
             assert row[column] == query[column]
-        # What goes to a group is asked of, and said to, all of its members.
+        # Messages to a group go to all of its members.
         assert row["requester_zid"] in (query["requester_zid"], None)
         assert query["responder_zid"] in (row["responder_zid"], None)
         assert row["delivered"] == (row["dropped_because"] is None)
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_reasons_are_given_with_figures(tables: Tables, name: str) -> None:
-    """As readers see them: rounded, of what is in the other columns."""
+def test_reasons_contain_the_rounded_figures(tables: Tables, name: str) -> None:
+    """The figures are those of the other columns, rounded."""
     for row in tables.of(name, "queries"):
         found_ms = {
             float(one.replace(",", "")) for one in re.findall(r"([\d.,]*\d) ms", row["reason"])
@@ -82,7 +82,7 @@ def test_reasons_are_given_with_figures(tables: Tables, name: str) -> None:
 
 
 def test_dropped_replies_have_a_reason(tables: Tables) -> None:
-    """In the words of the mode, with the packet of what came instead."""
+    """The reason names the consolidation mode, and the packet of the reply that was kept."""
     replies = tables.of("queries", "replies")
     modes = {row["seq"]: row["consolidation"] for row in tables.of("queries", "queries")}
     packets = {row["seq"]: row["packet"] for row in replies}

@@ -1,4 +1,4 @@
-"""`trace_id` joins the hops of a query, from who asked to who answered, and no others."""
+"""`trace_id` joins all hops of a query, from the requester to the responders, and no others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.xdist_group("spark")
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_hops_of_a_trace_begin_with_its_root_and_hang_together(tables: Tables, name: str) -> None:
+def test_hops_of_a_trace_begin_with_its_root_and_are_connected(tables: Tables, name: str) -> None:
     questions = Questions(tables, name)
     seen = set()
     for _, root in questions.gets:
@@ -20,7 +20,7 @@ def test_hops_of_a_trace_begin_with_its_root_and_hang_together(tables: Tables, n
         assert hops[0] is root
         reached = {root["requester_zid"]}
         for hop in hops:
-            # In the order of the capture, each is asked by a node that was asked before.
+            # In the order of the capture, each requester received the query on an earlier hop.
             assert hop["requester_zid"] in reached
             reached.add(hop["responder_zid"])
             assert hop["time_ns"] >= root["time_ns"]
@@ -61,7 +61,7 @@ def test_traces_lead_to_the_queryables_that_were_called(tables: Tables, name: st
 
 
 def parents_of(hops: list[Row]) -> dict[str | None, str]:
-    """By who was asked: who asked. Nobody is asked twice."""
+    """The requester of each responder; no node receives the query twice."""
     path = {hop["responder_zid"]: hop["requester_zid"] for hop in hops}
     assert len(path) == len(hops)
     return path
@@ -91,7 +91,7 @@ def test_queries_around_the_ring_take_the_lighter_links_while_they_exist(tables:
 
 @pytest.mark.parametrize("name", ASKING)
 def test_replies_of_all_hops_belong_to_the_trace(tables: Tables, name: str) -> None:
-    """What comes back on a hop came back to the hop before, unless it was too late."""
+    """A reply on a hop was also sent on the previous hop, unless it was too late."""
     questions = Questions(tables, name)
     queries = {row["seq"]: row for row in questions.rows}
     assert all(

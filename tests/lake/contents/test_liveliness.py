@@ -1,4 +1,4 @@
-"""Events of liveliness subscribers and gets are begins and ends of tokens' lifetimes."""
+"""Events of liveliness subscribers and gets are beginnings and ends of the lifetimes of tokens."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def is_near(time: float, time_ns: int | None) -> bool:
 
 
 @pytest.mark.parametrize("name", WATCHING)
-def test_each_token_event_is_the_begin_or_end_of_a_lifetime(tables: Tables, name: str) -> None:
-    """Each lifetime gives both events once, however often its key comes and goes."""
+def test_each_token_event_is_the_beginning_or_end_of_a_lifetime(tables: Tables, name: str) -> None:
+    """Each lifetime causes both events once, even if the same key is declared several times."""
     sidecar = sidecar_of(name)
     checked = 0
     for row in sidecar.liveliness_received:
@@ -86,7 +86,7 @@ def test_each_get_was_answered_with_its_tokens(tables: Tables, name: str) -> Non
         interest = interest_for(tables, name, row, "current")
         declared = tokens_declared_to(tables, name, row["node"])
         if sidecar.roles[sidecar.zids[row["node"]]] == "peer":
-            # Peers declare all their tokens to each other, so that no interest is needed.
+            # Peers declare all their tokens to each other, so they need no interest.
             assert interest is None
             assert set(row["tokens"]) <= {lifetime["key"] for lifetime in declared}
             continue

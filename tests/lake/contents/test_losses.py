@@ -1,4 +1,4 @@
-"""`losses`: what the sidecars say was dropped or cut, and nothing in any other capture."""
+"""`losses`: what the sidecars record as dropped or cut; no other capture has any."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def test_complete_captures_have_no_losses(tables: Tables, name: str) -> None:
 # --- impaired ----------------------------------------------------------------------------
 
 
-def test_gaps_are_the_packets_that_were_dropped(tables: Tables) -> None:
-    """Each where its message would have been: by link, sender and size."""
+def test_gaps_are_the_dropped_packets(tables: Tables) -> None:
+    """Each gap has the link, sender and size of its dropped packet."""
     sidecar = sidecar_of("impaired")
     zids = {row["connection"]: row["zids"][0] for row in sidecar.connections}
     router = f":{sidecar.capture['ports']['tcp'][0]}"
@@ -44,8 +44,8 @@ def test_gaps_are_the_packets_that_were_dropped(tables: Tables) -> None:
     assert Counter((row["link"], row["sender_zid"], row["bytes"]) for row in rows) == wanted
 
 
-def test_numbers_that_are_missing_are_those_of_the_dropped_messages(tables: Tables) -> None:
-    """The beginnings of three are there, so that of these no number is missing."""
+def test_missing_sequence_numbers_are_those_of_the_dropped_messages(tables: Tables) -> None:
+    """Three of the messages were captured in part, so their sequence numbers are not missing."""
     dropped = sidecar_of("impaired").capture["messages_in_dropped_packets"]
     messages = tables.of("impaired", "messages")
     missing = set()
@@ -64,7 +64,7 @@ def test_numbers_that_are_missing_are_those_of_the_dropped_messages(tables: Tabl
     ] * 2
 
 
-def test_impaired_has_all_samples_but_those(tables: Tables) -> None:
+def test_impaired_has_all_samples_but_the_dropped_ones(tables: Tables) -> None:
     sidecar = sidecar_of("impaired")
     dropped = sidecar.capture["messages_in_dropped_packets"]
     router = f":{sidecar.capture['ports']['tcp'][0]}"
@@ -91,7 +91,7 @@ def test_impaired_has_all_samples_but_those(tables: Tables) -> None:
 
 
 def cut_packets() -> dict[int, int]:
-    """Bytes that are missing, by packet, as the headers of the file's records say."""
+    """The number of missing bytes by packet, from the record headers of the file."""
     data = gzip.decompress(PATHS["snaplen"].read_bytes())
     place, number, cut = 24, 0, {}
     while place < len(data):
@@ -108,8 +108,8 @@ def test_each_truncated_packet_is_a_loss_with_its_missing_bytes(tables: Tables) 
     assert {row["kind"] for row in rows} == {"truncated"}
 
 
-def test_of_cut_packets_all_that_fits_is_found(tables: Tables) -> None:
-    """62 bytes of each are kept. What the router passes on has a timestamp of 25 bytes more."""
+def test_samples_within_the_snap_length_are_found(tables: Tables) -> None:
+    """62 bytes of each packet are kept. Forwarded samples have a timestamp of 25 more bytes."""
     sidecar = sidecar_of("snaplen")
     sizes = {digest_in(row["payload"]): row["payload"]["len"] for row in sidecar.of("put")}
     rows, calls = tables.samples("snaplen"), calls_of(sidecar, "pub")
@@ -125,7 +125,7 @@ def test_of_cut_packets_all_that_fits_is_found(tables: Tables) -> None:
 
 
 def pushed(tables: Tables, is_to_router: bool) -> list[Row]:
-    """Told by the port that the router listens on."""
+    """Samples to or from the router, identified by its listening port."""
     places = {
         (row["packet"], row["link"]): row["receiver"].endswith(":17185")
         for row in tables.of("midstream", "batches")
@@ -134,7 +134,7 @@ def pushed(tables: Tables, is_to_router: bool) -> list[Row]:
     return [row for row in rows if places[row["packet"], row["link"]] == is_to_router]
 
 
-def test_midstream_has_every_call_within_and_null_for_keys_not_known(tables: Tables) -> None:
+def test_midstream_has_every_call_and_null_for_unknown_keys(tables: Tables) -> None:
     sidecar = sidecar_of("midstream")
 
     def known(row: Row) -> Publication:
@@ -169,8 +169,8 @@ def test_no_key_is_guessed(tables: Tables, name: str) -> None:
 # --- pico_peers --------------------------------------------------------------------------
 
 
-def test_numbers_that_a_peer_used_on_the_other_channel_are_missing_on_this(tables: Tables) -> None:
-    """zenoh-pico sends fragments as best effort, with numbers of the reliable channel."""
+def test_sequence_numbers_used_on_the_other_channel_are_reported_missing(tables: Tables) -> None:
+    """zenoh-pico sends fragments as best effort, with sequence numbers of the reliable channel."""
     (gap,) = tables.of("pico_peers", "losses")
     fragments = [row for row in tables.of("pico_peers", "messages") if row["kind"] == "FRAGMENT"]
     assert gap["count"] == len(fragments) == 4

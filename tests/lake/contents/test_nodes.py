@@ -1,4 +1,4 @@
-"""`nodes`: all that took part, with their roles, and where they listen, if known."""
+"""`nodes`: all nodes of a capture, with their roles and, if known, their locators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_SEEN = {
 """Nodes whose ids are in no message of the capture."""
 
 REFUSED = {"sessions": 2}
-"""Attempts whose nodes have no session, and no row in the sidecar."""
+"""Attempts whose nodes have no session and no row in the sidecar."""
 
 LOCATED = {
     "cooked_v1": "router",
@@ -30,7 +30,7 @@ LOCATED = {
     "peers_gossip": "peer0 peer1 peer2",
     "routers_ring": "router0 router1 router2 router3",
 }
-"""Where HELLO or link state says on what addresses nodes listen."""
+"""Captures in which HELLO or link state announces the locators of these nodes."""
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -47,7 +47,7 @@ def test_nodes_are_those_of_the_sidecar(tables: Tables, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_locators_are_where_nodes_listen(tables: Tables, name: str) -> None:
+def test_locators_are_the_listening_addresses(tables: Tables, name: str) -> None:
     sidecar = sidecar_of(name)
     listening = {row["zid"]: {*row["listen"]} for row in sidecar.nodes}
     found = {
@@ -60,8 +60,8 @@ def test_locators_are_where_nodes_listen(tables: Tables, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_when_nodes_were_seen(tables: Tables, name: str) -> None:
-    """From the first message that they sent, or that announced them, to the last one."""
+def test_nodes_were_seen_from_their_first_message_to_their_last(tables: Tables, name: str) -> None:
+    """Messages that announce a node count too."""
     (capture,) = tables.of(name, "captures")
     messages = tables.of(name, "messages")
     for row in tables.of(name, "nodes"):
@@ -73,7 +73,7 @@ def test_when_nodes_were_seen(tables: Tables, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["multicast", "cooked_v1", "cooked_v2"])
 def test_scouting_is_answered(tables: Tables, name: str) -> None:
-    """Neither belongs to a session; a HELLO tells who sent it."""
+    """SCOUT and HELLO belong to no session; a HELLO has the id of its sender."""
     sidecar = sidecar_of(name)
     rows = [row for row in tables.of(name, "messages") if row["kind"] in ("SCOUT", "HELLO")]
     assert {row["kind"] for row in rows} == {"SCOUT", "HELLO"}

@@ -1,4 +1,4 @@
-"""What all tables have in common: packets, times, links, sessions and who spoke to whom."""
+"""Columns that all tables have: packets, times, links, sessions, senders and receivers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ PLACED = [name for name, table in TABLES.items() if {"link", "packet", "time_ns"
 SENT = ("samples", "declarations", "interests")
 ASKED = ("queries", "replies")
 BEFORE = {"compression": 1, "cooked_v1": 41, "cooked_v2": 20, "impaired": 12}
-"""Pieces of TCP streams that came once more: on another interface, or sent again."""
+"""TCP bytes that were captured twice: on another interface, or retransmitted."""
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_facts_about_each_file(tables: Tables, name: str) -> None:
+def test_captures_has_the_properties_of_each_file(tables: Tables, name: str) -> None:
     (row,) = tables.of(name, "captures")
     assert row["sha256"] == hashlib.sha256(PATHS[name].read_bytes()).hexdigest()
     assert row["last_ns"] < row["read_ns"] <= time.time_ns()
@@ -35,9 +35,7 @@ def test_facts_about_each_file(tables: Tables, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_a_packet_has_one_time_and_a_link_one_session_in_all_tables(
-    tables: Tables, name: str
-) -> None:
+def test_packet_has_one_time_and_link_one_session_in_all_tables(tables: Tables, name: str) -> None:
     times = {row["packet"]: row["time_ns"] for row in tables.of(name, "messages")}
     sessions = {row["link"]: row["session"] for row in tables.of(name, "messages")}
     capture = sidecar_of(name).capture
@@ -65,12 +63,12 @@ def test_batches_go_from_one_end_of_their_link_to_the_other(tables: Tables, name
     for row in tables.of(name, "messages"):
         batch = batch_of(row, batches)
         zids.setdefault((row["link"], batch["sender"]), set()).add(row["sender_zid"])
-    # Whoever sends from an address is one node, from the first message to the last.
+    # All messages from one address are from one node.
     assert all(len(found - {None}) <= 1 for found in zids.values())
 
 
 def batch_of(message: Row, batches: dict[int, Row]) -> Row:
-    """The nearest before it in the order of the capture, on its link."""
+    """The batch of a message: the nearest earlier batch on its link."""
     seq = message["seq"]
     while seq not in batches:
         seq -= 1
@@ -81,7 +79,7 @@ def batch_of(message: Row, batches: dict[int, Row]) -> Row:
 
 @pytest.mark.parametrize("name", PATHS)
 def test_rows_have_the_fields_of_their_messages(tables: Tables, name: str) -> None:
-    """In `queries` and `replies` the sender has another name."""
+    """`queries` and `replies` have other names for the sender."""
     messages = {row["seq"]: row for row in tables.of(name, "messages")}
     for table in (*SENT, *ASKED):
         for row in tables.of(name, table):
@@ -104,20 +102,20 @@ def ends_of(table: str, row: Row) -> tuple[str | None, str | None]:
 
 
 def has_key_only_at_the_end(table: str, row: Row) -> bool:
-    """A declaration without a key may be ended with one."""
+    """Whether only the undeclaration of a declaration has a key."""
     return table == "declarations" and row["ended_by"] == "undeclare"
 
 
 SN_BITS = {8: 7, 16: 14, 32: 28, 64: 63}
-"""Of a number, by the bits of the bytes that may hold it."""
+"""Usable bits of a sequence number, by its negotiated resolution."""
 
 LEAPING = ("pico_1_0_4", "pico_clients")
-"""zenoh-pico takes numbers of the reliable channel for fragments that it sends as best effort."""
+"""zenoh-pico uses numbers of the reliable channel for fragments that it sends as best effort."""
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_sequence_numbers_follow_each_other(tables: Tables, name: str) -> None:
-    """On each side, for each priority and reliability; after fragments nodes may leave one out."""
+def test_sequence_numbers_are_consecutive(tables: Tables, name: str) -> None:
+    """For each side, priority and reliability; nodes may skip a number after fragments."""
     batches = {row["seq"]: row for row in tables.of(name, "batches")}
     bits = {row["session"]: SN_BITS[row["sn_bits"] or 32] for row in tables.of(name, "sessions")}
     last: dict[tuple[str, str, int, str], Row] = {}
@@ -138,7 +136,7 @@ def test_sequence_numbers_follow_each_other(tables: Tables, name: str) -> None:
 
 @pytest.mark.parametrize("name", PATHS)
 def test_sizes_of_messages_add_up(tables: Tables, name: str) -> None:
-    """A FRAME is as large as what it carries, and what comes before that."""
+    """The size of a FRAME is that of its messages plus its header."""
     messages = tables.of(name, "messages")
     assert all(row["size"] > 0 for row in messages)
     carried: Counter[int] = Counter()
@@ -151,5 +149,5 @@ def test_sizes_of_messages_add_up(tables: Tables, name: str) -> None:
             carried[frame["seq"]] += row["size"]
     for row in messages:
         if row["kind"] == "FRAME" and row["seq"] in carried:
-            # Its header, and a number of one to four bytes, or ten with an extension.
+            # The header has a number of one to four bytes, or up to ten bytes with an extension.
             assert 2 <= row["size"] - carried[row["seq"]] <= 10

@@ -1,4 +1,4 @@
-"""Every get has its row in `queries`, and what its caller got is what `replies` calls delivered."""
+"""Every get has a row in `queries`; its caller received the replies that are marked delivered."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CANCELLED = {"queries": 1}
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_each_get_is_asked_once(tables: Tables, name: str) -> None:
+def test_each_get_has_one_query(tables: Tables, name: str) -> None:
     sidecar = sidecar_of(name)
     questions = Questions(tables, name)
     assert questions.others == []
@@ -38,8 +38,8 @@ def test_each_get_is_asked_once(tables: Tables, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_a_get_received_the_delivered_replies(tables: Tables, name: str) -> None:
-    """Queryables of the same node answer it without a message."""
+def test_get_received_the_delivered_replies(tables: Tables, name: str) -> None:
+    """Queryables of the same node reply without a message."""
     questions = Questions(tables, name)
     cancelled = 0
     for get, row in questions.gets:
@@ -50,7 +50,7 @@ def test_a_get_received_the_delivered_replies(tables: Tables, name: str) -> None
         if get.get("cancelled"):
             cancelled += 1
         elif left:
-            # Its numbers of modes are those of others: it meant latest and wrote monotonic.
+            # zenoh-pico numbers the modes differently: it meant latest and wrote monotonic.
             assert is_pico(questions.sidecar, get["node"])
             assert row["consolidation"] == "monotonic"
         assert row["delivered"] == len(delivered)
@@ -61,7 +61,7 @@ def test_a_get_received_the_delivered_replies(tables: Tables, name: str) -> None
 
 
 def verdict_of(sidecar: Sidecar, get: Row) -> str:
-    """What a get went through, by what its caller got from others."""
+    """The expected verdict of a get, from the replies that its caller received from other nodes."""
     answers = [one for one in delivered_to(get) if plain(one) not in given_by(sidecar, get["node"])]
     if is_timed_out(get):
         return "timeout"
@@ -83,7 +83,7 @@ def test_verdicts_match_what_callers_observed(tables: Tables, name: str) -> None
             assert row["final_ms"] is None or row["final_ms"] >= 0.9 * row["timeout_ms"]
 
 
-def test_kinds_of_verdicts(tables: Tables) -> None:
+def test_captures_have_several_verdicts(tables: Tables) -> None:
     roots = [row for _, row in Questions(tables, "queries").gets]
     assert Counter(row["verdict"] for row in roots).keys() == {
         "answered",
@@ -100,7 +100,7 @@ def test_kinds_of_verdicts(tables: Tables) -> None:
 
 @pytest.mark.parametrize("name", ANSWERING)
 def test_each_call_of_a_queryable_is_a_last_hop_with_its_answers(tables: Tables, name: str) -> None:
-    """And each request to a node that has queryables is such a call."""
+    """Each request to a node with queryables is also such a call."""
     questions = Questions(tables, name)
     sidecar = questions.sidecar
     called = set()
@@ -109,7 +109,7 @@ def test_each_call_of_a_queryable_is_a_last_hop_with_its_answers(tables: Tables,
         assert received["t"] - seconds(row["time_ns"]) < 1
         answers = [answer_told(one) for one in received["replies"] if not one.get("failed")]
         missing = unmatched(questions.replies_to(row), answers)[1]
-        # A reply after the node has reported the timeout stays in the node.
+        # A reply after the node reported the timeout is not sent.
         assert not missing or (row["verdict"], row["parameters"]) == ("timeout", "slow")
         called.add(row["seq"])
     answering = {sidecar.zids[row["node"]] for row in sidecar.of("declare_queryable")} | {None}
@@ -119,7 +119,7 @@ def test_each_call_of_a_queryable_is_a_last_hop_with_its_answers(tables: Tables,
 
 @pytest.mark.parametrize("name", ANSWERING)
 def test_each_reply_on_a_last_hop_was_sent_by_a_queryable(tables: Tables, name: str) -> None:
-    """Two queryables of a node answer one request; a node itself tells of a timeout."""
+    """Two queryables of a node may reply to one request; a node itself reports a timeout."""
     questions = Questions(tables, name)
     calls: dict[int, list[Row]] = {}
     for received in questions.received():
@@ -137,9 +137,7 @@ def test_each_reply_on_a_last_hop_was_sent_by_a_queryable(tables: Tables, name: 
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_queries_and_replies_have_the_priority_that_was_asked_for(
-    tables: Tables, name: str
-) -> None:
+def test_queries_and_replies_have_the_requested_priority(tables: Tables, name: str) -> None:
     priorities = {row["seq"]: row["priority"] for row in tables.of(name, "messages")}
     questions = Questions(tables, name)
     for get, root in questions.gets:
@@ -159,7 +157,7 @@ def test_attachments_of_replies_are_in_the_tables(tables: Tables) -> None:
 
 
 def test_congestion_control_of_replies_is_in_the_tables(tables: Tables) -> None:
-    """One get was made with another than by default."""
+    """One get was made with a non-default setting."""
     questions = Questions(tables, "queries")
     chosen = [
         (get, row)
@@ -174,5 +172,5 @@ def test_congestion_control_of_replies_is_in_the_tables(tables: Tables) -> None:
 
 
 def said(tables: Tables, row: Row, name: str) -> Any:
-    """By a column of the row, or by the detail of its message."""
+    """The value of a column, or of the detail of its message."""
     return row[name] if name in row else detail(tables, "queries", row["seq"]).get(name)

@@ -1,4 +1,4 @@
-"""The page of all bundled captures says what the tables say."""
+"""The page of all bundled captures agrees with the tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def data(page_data: dict[str, Any]) -> dict[str, Any]:
     return page_data
 
 
-def test_every_message_is_in_a_cell(data: dict[str, Any], tables: Tables) -> None:
+def test_every_message_is_counted_in_a_cell(data: dict[str, Any], tables: Tables) -> None:
     kinds = sum((tables.counts(name) for name in tables.names()), Counter())
     by_word = {
         "publications": ("PUSH/",),
@@ -58,13 +58,13 @@ def test_failed_queries_have_their_hops(data: dict[str, Any]) -> None:
     assert any("timed out" in finding["text"] for finding in data["findings"])
 
 
-def test_real_tokens_have_no_ghosts(data: dict[str, Any]) -> None:
+def test_real_captures_have_no_ghost_tokens(data: dict[str, Any]) -> None:
     shown = data["declarations"]
     assert (shown["ghosts"], shown["doubles"]) == (0, 0)
     assert {life["entity"] for life in shown["lives"]} == set(shown["entities"])
 
 
-def test_the_page_is_made_of_all_captures(
+def test_page_is_written_for_all_captures(
     lake: Path, data: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report, "collect", lambda *_: data)

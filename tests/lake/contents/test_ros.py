@@ -1,4 +1,4 @@
-"""ROS in the bundled capture: the questions of docs/ros.md, and what the sidecar says."""
+"""ROS in the bundled capture: the questions of docs/ros.md, compared with the sidecar."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def answer(lake: Path, question: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
-def test_both_engines_answer_the_same(question: str, lake: Path, spark: SparkSession) -> None:
+def test_both_engines_return_the_same_rows(question: str, lake: Path, spark: SparkSession) -> None:
     if "ros_json" in question:
         pytest.importorskip("rosbags")
     on_spark = [tuple(row) for row in open_lake(lake, spark).sql(question).collect()]
@@ -42,7 +42,7 @@ def test_both_engines_answer_the_same(question: str, lake: Path, spark: SparkSes
     assert on_spark
 
 
-def test_who_publishes_and_who_lost(lake: Path) -> None:
+def test_publishers_and_losses_are_found(lake: Path) -> None:
     found = answer(lake, SCAN)
     picture = re.search(r"answers:\n\n```\n.*?\n---.*?\n(.*?)```", _TEXT, re.DOTALL)
     assert picture is not None
@@ -51,7 +51,7 @@ def test_who_publishes_and_who_lost(lake: Path) -> None:
     ]
 
 
-def test_one_row_for_each_token_that_was_declared(lake: Path) -> None:
+def test_each_declared_token_has_one_row(lake: Path) -> None:
     sidecar = sidecar_of("ros2")
     text = "SELECT token, ended_by, zid, unread FROM ros_entities WHERE first_told"
     found = {row[0]: row[1:] for row in answer(lake, text)}
@@ -65,7 +65,7 @@ def test_one_row_for_each_token_that_was_declared(lake: Path) -> None:
     assert len(answer(lake, ALL)) == len(declared)
 
 
-def test_calls_and_contents(lake: Path) -> None:
+def test_service_calls_and_payloads_are_decoded(lake: Path) -> None:
     pytest.importorskip("rosbags")
     [call] = answer(lake, CALLS)
     assert call[:5] == (
@@ -84,7 +84,7 @@ def test_calls_and_contents(lake: Path) -> None:
     assert numbers == [1, 2, 3, 4, 5]
 
 
-def test_null_in_null_out(lake: Path, spark: SparkSession) -> None:
+def test_functions_return_null_for_null(lake: Path, spark: SparkSession) -> None:
     question = (
         "SELECT ros_gid(NULL), ros_sequence(NULL), ros_source_ns(NULL), ros_attachment(NULL),"
         " ros_json('std_msgs/msg/String', NULL), ros_unread(NULL, payload) FROM samples LIMIT 1"
@@ -93,7 +93,7 @@ def test_null_in_null_out(lake: Path, spark: SparkSession) -> None:
     assert [tuple(row) for row in open_lake(lake, spark).sql(question).collect()] == [(None,) * 6]
 
 
-def test_without_the_extra(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_an_error(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rosbags.typesys", None)
     with pytest.raises(LakeError, match=r"SQL: .*pip install 'zenlake\[ros\]'"):
         answer(lake, CONTENT)

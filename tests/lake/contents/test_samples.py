@@ -1,4 +1,4 @@
-"""`samples` has every put and delete of the first set on each link it crossed, in full."""
+"""`samples` has every put and delete of the first set, on each link that it crossed."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def sent_by(tables: Tables, name: str, node: str) -> list[Row]:
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLISHING if name != "peers_gossip"])
-def test_each_call_is_once_on_its_link(tables: Tables, name: str) -> None:
+def test_each_call_has_one_sample_on_its_link(tables: Tables, name: str) -> None:
     sidecar = sidecar_of(name)
     for node in {row["node"] for row in sidecar.of("put", "delete")}:
         assert counted(sent_by(tables, name, node)) == calls_of(sidecar, node)
 
 
-def test_each_call_of_a_peer_is_once_on_each_link_that_needs_it(tables: Tables) -> None:
+def test_each_call_of_a_peer_has_one_sample_on_each_link_that_needs_it(tables: Tables) -> None:
     sidecar = sidecar_of("peers_gossip")
     for node in ("peer0", "peer1", "peer2"):
         wanted: Counter[Publication] = Counter()
@@ -59,7 +59,7 @@ def test_payloads_in_shared_memory_are_null(tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("name", DELIVERING)
-def test_each_delivery_came_over_a_captured_link(tables: Tables, name: str) -> None:
+def test_each_delivery_has_a_sample_on_a_captured_link(tables: Tables, name: str) -> None:
     sidecar, protocols = sidecar_of(name), tables.protocols(name)
     for (node, _), rows in deliveries_of(sidecar).items():
         zid = sidecar.zids[node]
@@ -75,7 +75,7 @@ def test_each_delivery_came_over_a_captured_link(tables: Tables, name: str) -> N
 
 
 def test_each_publication_crosses_the_ring_hop_by_hop(tables: Tables) -> None:
-    """Over the light links while they are there, and the other way when a router has left."""
+    """Samples take links of low weight while these exist, and others after a router left."""
     sidecar = sidecar_of("routers_ring")
     (left_at,) = (row["t"] for row in sidecar.of("close") if row["node"] == "router1")
     ways: Counter[tuple[str, ...]] = Counter()

@@ -1,4 +1,4 @@
-"""`samples` of the second set, whose sidecars give only what was asked for."""
+"""`samples` of the second set, whose sidecars record only the requested attributes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.xdist_group("spark")
 
 
 def to_router(tables: Tables, name: str) -> list[Row]:
-    """Without a handshake: what went to the port that the router listens on."""
+    """Without a handshake: samples to the listening port of the router."""
     router = f":{sidecar_of(name).capture['ports']['tcp'][0]}"
     packets = {(row["packet"], row["link"]): row["receiver"] for row in tables.of(name, "batches")}
     return [
@@ -34,7 +34,7 @@ def published(tables: Tables, name: str, node: str) -> list[Row]:
 
 
 def calls_by(sidecar: Sidecar, name: str) -> dict[str, list[Row]]:
-    """By node, or all together where nothing tells nodes apart."""
+    """Calls by node; all together if the capture does not distinguish nodes."""
     found: dict[str, list[Row]] = {}
     for row in sidecar.of("put", "delete"):
         found.setdefault("" if name in MIDSTREAM else row["node"], []).append(row)
@@ -42,7 +42,7 @@ def calls_by(sidecar: Sidecar, name: str) -> dict[str, list[Row]]:
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_each_call_is_once_on_its_link(tables: Tables, name: str) -> None:
+def test_each_call_has_one_sample_on_its_link(tables: Tables, name: str) -> None:
     sidecar = sidecar_of(name)
     calls = calls_by(sidecar, name)
     assert calls
@@ -64,7 +64,7 @@ def test_congestion_control_is_the_requested_one(tables: Tables, name: str) -> N
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_each_delivery_came_over_a_captured_link(tables: Tables, name: str) -> None:
+def test_each_delivery_has_a_sample_on_a_captured_link(tables: Tables, name: str) -> None:
     sidecar, protocols = sidecar_of(name), tables.protocols(name)
     rows = [row for row in sidecar.received if is_captured(row, sidecar.capture)]
     own = {(row["node"], row["key"]) for row in sidecar.of("put", "delete")}

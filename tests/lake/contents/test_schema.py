@@ -1,4 +1,4 @@
-"""Files of all tables have the declared columns, types and comments, whoever reads them."""
+"""Files of all tables have the declared columns, types and comments, for every reader."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def files_of(lake: Path, table: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_columns_and_types_of_each_file(lake: Path, table: str) -> None:
+def test_each_file_has_the_declared_columns_and_types(lake: Path, table: str) -> None:
     for file in files_of(lake, table):
         schema = pq.read_schema(file)
         assert schema.names == TABLES[table].names
@@ -62,7 +62,7 @@ def test_files_have_the_comments_of_columns(lake: Path, table: str) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_duckdb_reads_them_by_a_pattern(lake: Path, tables: Tables, table: str) -> None:
+def test_duckdb_reads_the_files_of_a_pattern(lake: Path, tables: Tables, table: str) -> None:
     pattern = str(lake / table / "*.parquet")
     with duckdb.connect() as connection:
         connection.read_parquet(pattern).create_view("found")
@@ -73,7 +73,7 @@ def test_duckdb_reads_them_by_a_pattern(lake: Path, tables: Tables, table: str) 
     assert count == (sum(len(tables.of(name, table)) for name in PATHS),)
 
 
-def test_types_are_those_that_were_promised() -> None:
+def test_types_follow_the_naming_rules() -> None:
     """`*_ns`, ids and counts BIGINT; payloads and attachments BINARY."""
     for table in TABLES.values():
         for column in table.columns:
@@ -91,7 +91,7 @@ def test_milliseconds_are_double() -> None:
             assert not column.name.endswith("_ms") or column.type == "DOUBLE", column
 
 
-def test_words_are_those_that_were_promised(tables: Tables) -> None:
+def test_values_of_words_are_the_documented_ones(tables: Tables) -> None:
     words = {
         ("messages", "reliability"): {"reliable", "best_effort"},
         ("samples", "congestion"): {"drop", "block", "block_first"},
@@ -111,7 +111,7 @@ def test_words_are_those_that_were_promised(tables: Tables) -> None:
         assert len(found - {None}) > 1
 
 
-def test_the_same_files_again_change_nothing(lake: Path, spark: SparkSession) -> None:
+def test_reading_the_same_files_again_changes_nothing(lake: Path, spark: SparkSession) -> None:
     before = Store(lake).version()
     captures = pq.read_table(lake / "captures").to_pylist()
     paths = sorted(row["capture"] for row in captures if name_of(row["capture"]) in AGAIN)

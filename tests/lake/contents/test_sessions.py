@@ -1,4 +1,4 @@
-"""`sessions`: who, what was agreed, how it ended, over how many links; `nodes` in them."""
+"""`sessions`: nodes, negotiated terms, end and number of links."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def session_of(tables: Tables, name: str, description: str) -> Row:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_sessions_and_how_they_ended(tables: Tables, name: str) -> None:
+def test_sessions_have_the_expected_nodes_and_ends(tables: Tables, name: str) -> None:
     sidecar = sidecar_of(name)
     rows = tables.of(name, "sessions")
     assert [described(sidecar, row) for row in rows] == SESSIONS[name]
@@ -44,7 +44,7 @@ def test_sessions_and_how_they_ended(tables: Tables, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_nodes_and_times_of_sessions(tables: Tables, name: str) -> None:
+def test_sessions_have_the_nodes_and_times_of_the_sidecar(tables: Tables, name: str) -> None:
     sidecar = sidecar_of(name)
     for row in tables.of(name, "sessions"):
         for side in ("opener", "acceptor"):
@@ -74,7 +74,7 @@ def test_links_of_sessions_are_those_of_their_messages(tables: Tables, name: str
 
 
 def agreed(tables: Tables, name: str, link: str, session: Row) -> list[str]:
-    """What a sidecar lists. Shared memory, and QoS beside several links, stand in INIT alone."""
+    """The terms that a sidecar lists. Only INIT shows shared memory, and QoS with multilink."""
     inits = [
         json.loads(row["detail"])
         for row in tables.of(name, "messages")
@@ -105,7 +105,7 @@ def test_connections_are_those_of_the_sidecar(tables: Tables, name: str) -> None
         if connection == WEBSOCKET:
             assert session is not None
         elif wanted["zids"] == [None, None] and name != "midstream":
-            assert session is None, "no Zenoh was spoken there"
+            assert session is None, "the connection carries no Zenoh"
         else:
             assert session is not None
             zids = [session["opener_zid"], session["acceptor_zid"]]
@@ -124,7 +124,7 @@ def test_connections_are_those_of_the_sidecar(tables: Tables, name: str) -> None
 
 
 def is_dialled_by_the_other(tables: Tables, name: str, link: str, session: Row) -> bool:
-    """Of a session's second connection: its INIT_SYN says who opened that one."""
+    """Whether the other side opened a session's second connection, by its INIT_SYN."""
     senders = {
         row["sender_zid"]
         for row in tables.of(name, "messages")
@@ -133,10 +133,10 @@ def is_dialled_by_the_other(tables: Tables, name: str, link: str, session: Row) 
     return session["opener_zid"] not in senders and session["acceptor_zid"] in senders
 
 
-# --- what is special ---------------------------------------------------------------------
+# --- special cases ---------------------------------------------------------------------
 
 
-def test_terms_of_sessions(tables: Tables) -> None:
+def test_sessions_have_the_negotiated_terms(tables: Tables) -> None:
     assert session_of(tables, "sessions", "smallbatch")["batch_size"] == 512
     assert session_of(tables, "sessions", "sn8")["sn_bits"] == 8
     assert session_of(tables, "sessions", "sn16")["sn_bits"] == 16
@@ -149,7 +149,7 @@ def test_terms_of_sessions(tables: Tables) -> None:
 
 @pytest.mark.parametrize("name", MIDSTREAM)
 def test_negotiated_columns_are_null_without_a_handshake(tables: Tables, name: str) -> None:
-    """But for what the bytes themselves show: how batches are framed."""
+    """Except for the framing, which the bytes themselves show."""
     for row in tables.of(name, "sessions"):
         assert row["outcome"] == "partial"
         assert row["opened_ns"] is None
@@ -160,7 +160,7 @@ def test_negotiated_columns_are_null_without_a_handshake(tables: Tables, name: s
         assert row["acceptor_lease_ms"] is None
 
 
-def test_a_silent_client_is_lost_after_its_lease(tables: Tables) -> None:
+def test_silent_client_is_lost_after_its_lease(tables: Tables) -> None:
     sidecar = sidecar_of("sessions")
     (stopped,) = (row["t"] for row in sidecar.of("stopped_by_signal"))
     (continued,) = (row["t"] for row in sidecar.of("continued_by_signal"))
@@ -170,7 +170,7 @@ def test_a_silent_client_is_lost_after_its_lease(tables: Tables) -> None:
 
 
 @pytest.mark.parametrize(("name", "nodes"), [("multicast", "mc1 mc2 mc3"), ("pico_peers", "a b")])
-def test_a_group_is_one_session_of_all_its_members(tables: Tables, name: str, nodes: str) -> None:
+def test_group_is_one_session_of_all_its_members(tables: Tables, name: str, nodes: str) -> None:
     sidecar = sidecar_of(name)
     (group,) = (row for row in tables.of(name, "sessions") if row["members"] is not None)
     zids = {sidecar.zids[node] for node in nodes.split()}

@@ -1,4 +1,4 @@
-"""The data source gives the rows that the pipeline wrote, of every table."""
+"""The data source returns the rows that the pipeline wrote, for every table."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _CHOSEN = (
     *("queries", "ros2", "routers_ring", "liveliness", "snaplen", "multicast", "lowlatency"),
     *("udp_unicast", "pico_peers", "compression"),
 )
-"""Every table has rows of these, and every kind of link is there."""
+"""Captures that together have rows in every table, and every kind of link."""
 CAPTURES = [str(PATHS[name]) for name in (PATHS if IS_FULL else _CHOSEN)]
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_the_same_rows(table: str, lake: Path) -> None:
+def test_source_has_the_rows_of_the_pipeline(table: str, lake: Path) -> None:
     chosen = [("capture", "in", CAPTURES)]
     expected = rows(pq.read_table(lake / table, schema=TABLES[table].arrow, filters=chosen))
     first, *others = CAPTURES
@@ -38,15 +38,15 @@ def test_the_same_rows(table: str, lake: Path) -> None:
     assert len(found) > 20 or table == "captures"
 
 
-def test_the_same_rows_of_a_folder_by_spark(lake: Path, spark: SparkSession) -> None:
+def test_spark_reads_the_same_rows_from_a_folder(lake: Path, spark: SparkSession) -> None:
     expected = rows(pq.read_table(lake / "queries", schema=TABLES["queries"].arrow))
     found = spark.read.format("zenoh").option("table", "queries").load(str(FOLDER))
     assert found.schema == TABLES["queries"].spark
     assert rows(found.toArrow()) == expected
 
 
-def test_the_same_messages_by_spark(lake: Path, spark: SparkSession) -> None:
-    """Of fewer captures: each has many."""
+def test_spark_reads_the_same_messages(lake: Path, spark: SparkSession) -> None:
+    """Fewer captures, because each has many messages."""
     schema = TABLES["messages"].arrow
     chosen = [("capture", "in", CAPTURES)]
     found = spark.read.format("zenoh").option("table", "messages").load(CAPTURES)

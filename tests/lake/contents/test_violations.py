@@ -1,4 +1,4 @@
-"""`violations`: what `zenlake check` finds in the same captures."""
+"""`violations`: the findings of `zenlake check` in the same captures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.xdist_group("spark")
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_rows_are_findings(tables: Tables, name: str) -> None:
+def test_rows_are_the_findings_of_check(tables: Tables, name: str) -> None:
     wanted = [
         (
             finding.session,
@@ -35,6 +35,6 @@ def test_rows_are_findings(tables: Tables, name: str) -> None:
     assert sorted(rows, key=str) == sorted(wanted, key=str)
 
 
-def test_there_are_some_of_each_severity(tables: Tables) -> None:
+def test_each_severity_has_violations(tables: Tables) -> None:
     found = {row["severity"] for name in PATHS for row in tables.of(name, "violations")}
     assert found == set(rules.SEVERITIES)

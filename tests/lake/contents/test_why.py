@@ -1,4 +1,4 @@
-"""Why: the same stories from a lake as from the captures it was made of."""
+"""Why: a lake has the same stories as the captures it was made of."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ VERDICTS = {
     "no_queryable": {"empty"},
     "no_reply": {"empty"},
 }
-"""What `queries.verdict` may be of the first hop, where that is the cause."""
+"""For each cause, the verdicts that the first hop may have."""
 EVERYTHING = Wanted(key="**")
 
 
@@ -76,19 +76,19 @@ def _stories(made: Any) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def everything(lake: Path) -> list[Evidence]:
-    """Read once: a lake of many captures takes long to read for each of them."""
+    """Read once, because a lake of many captures is slow to read for each of them."""
     return list(read_lake(str(lake), EVERYTHING))
 
 
-def test_bundled_captures(everything: list[Evidence]) -> None:
+def test_bundled_captures_have_the_same_stories(everything: list[Evidence]) -> None:
     assert len(everything) >= 28
     for evidence in everything:
         expected = report(read_capture(evidence.capture, EVERYTHING), EVERYTHING)
         assert _stories(report(evidence, EVERYTHING)) == _stories(expected), evidence.capture
 
 
-def test_failures_of_bundled_captures(lake: Path) -> None:
-    """Of all captures that have some, and of two that have none."""
+def test_failures_of_bundled_captures_have_the_same_stories(lake: Path) -> None:
+    """All captures with failures, and two without."""
     expected = {
         capture: report(read_capture(capture, Wanted()), Wanted())
         for capture in map(str, PATHS.values())
@@ -117,7 +117,7 @@ def test_failures_of_bundled_captures(lake: Path) -> None:
     ],
     ids=str,
 )
-def test_failures(failures: Path, wanted: Wanted) -> None:
+def test_recorded_failures_have_the_same_stories(failures: Path, wanted: Wanted) -> None:
     found = stories_of_lake(failures, wanted)
     assert sorted(found) == sorted(path_of(name) for name in FAILURES)
     assert sum(len(stories) - 1 for stories in found.values()) >= 1
@@ -152,8 +152,8 @@ def test_stories_agree_with_the_verdicts_of_the_tables(
     assert compared >= 80
 
 
-def test_the_command_reads_a_lake(failures: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """All captures, or one; one that is not there is a wrong call."""
+def test_command_reads_a_lake(failures: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It reads all captures or one; an unknown capture is a usage error."""
     path = path_of("held_query")
     assert main(["why", path]) == 1
     of_capture = capsys.readouterr().out
