@@ -1,4 +1,4 @@
-"""One place, one address, however it is spelt."""
+"""A place has one address, whatever its spelling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zenlake.errors import LocalError
 from zenlake.lake.address import is_remote, parse
 
 
-def test_a_local_file_has_one_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_file_has_one_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     whole = os.path.join(tmp_path, "caps", "x y.pcap")
     spellings = ["caps/x y.pcap", "./caps/x y.pcap", "caps//x y.pcap", "caps/../caps/x y.pcap"]
@@ -24,7 +24,7 @@ def test_a_local_file_has_one_address(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("text", ["s3://b/a/x", "s3a://b/a/x", "S3N://b//a/x/", "s3:/b/a/x"])
-def test_an_object_has_one_address(text: str) -> None:
+def test_object_has_one_address(text: str) -> None:
     assert str(parse(text)) == "s3://b/a/x"
     assert (parse(text) / "y").name == "y"
     assert is_remote(text)
@@ -54,7 +54,7 @@ def test_invalid_addresses_are_errors(text: str, cause: str) -> None:
         parse(text)
 
 
-def test_a_file_whose_name_looks_like_an_address(
+def test_file_whose_name_looks_like_an_address_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -64,7 +64,7 @@ def test_a_file_whose_name_looks_like_an_address(
     assert str(parse("C:x")) == os.path.join(tmp_path, "C:x")
 
 
-def test_an_unreachable_store_is_an_error_in_one_line(
+def test_unreachable_store_is_an_error_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("deltalake")

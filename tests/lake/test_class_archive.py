@@ -1,4 +1,4 @@
-"""The class-data archive of Java: where it is, who makes it, and that nothing depends on it."""
+"""The class-data archive of Java: its place and creation; Spark works without it too."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def write(path: Path, age: float = 0) -> None:
     os.utime(path, (time.time() - age,) * 2)
 
 
-def test_each_java_and_spark_has_its_own(home: str) -> None:
+def test_each_java_and_spark_has_its_own_archive(home: str) -> None:
     first = path_of(home)
     assert first == path_of(home)
     assert first != path_of(home, JAVA.replace("15", "16"))
@@ -50,7 +50,7 @@ def test_each_java_and_spark_has_its_own(home: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["off", "OFF", "0", "no", "false"])
-def test_it_can_be_switched_off(home: str, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_archive_can_be_disabled(home: str, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv(SWITCH, value)
     assert archive_path(JAVA, home) is None
 
@@ -62,7 +62,7 @@ def test_no_archive_without_a_folder_for_it(home: str, monkeypatch: pytest.Monke
     assert archive_path(JAVA, "/no/spark/here") is None
 
 
-def test_java_gets_an_archive_that_only_we_can_write(home: str) -> None:
+def test_archive_that_others_can_write_is_not_used(home: str) -> None:
     archive = path_of(home)
     assert class_archive.java_options(archive) == ""
     assert class_archive.java_options(None) == ""
@@ -72,7 +72,7 @@ def test_java_gets_an_archive_that_only_we_can_write(home: str) -> None:
     assert class_archive.java_options(archive) == ""
 
 
-def test_one_process_makes_it_and_not_again_soon(home: str) -> None:
+def test_archive_is_made_once_in_the_retry_interval(home: str) -> None:
     archive = path_of(home)
     archive.parent.mkdir(parents=True)
     assert class_archive._claim(archive)
@@ -82,7 +82,7 @@ def test_one_process_makes_it_and_not_again_soon(home: str) -> None:
     assert class_archive._claim(archive)
 
 
-def test_a_folder_that_cannot_be_made_is_no_failure(
+def test_folder_that_cannot_be_created_is_not_an_error(
     home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_process(*arguments: Any, **options: Any) -> None:
@@ -113,14 +113,12 @@ def test_the_archive_appears_whole_or_not_at_all(
     monkeypatch.setattr(subprocess, "run", java)
     assert class_archive.make(archive)
     assert seen == [False]
-    # The others were used before; their number is bounded.
+    # The others were used earlier; their number is bounded.
     kept = {f"spark-{number}.jsa" for number in range(ARCHIVES_KEPT - 1)}
     assert {one.name for one in archive.parent.iterdir()} == {archive.name, *kept}
 
 
-def test_java_that_writes_nothing_leaves_nothing(
-    home: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_archive_leaves_no_file(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = path_of(home)
     monkeypatch.setattr(subprocess, "run", lambda *arguments, **options: None)
     assert not class_archive.make(archive)

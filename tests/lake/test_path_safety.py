@@ -60,13 +60,13 @@ def test_file_name_inside_its_folder_is_accepted(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", 'a"b', "a b", "a;", "a'", "1a", "a\n", "ä"])
-def test_name_that_is_no_table_is_refused(name: str) -> None:
+def test_unknown_table_name_is_refused(name: str) -> None:
     check_table_name("samples_2", "place")
     with pytest.raises(LakeError, match="not a table's name"):
         check_table_name(name, "place")
 
 
-def test_files_are_inside_also_where_the_lake_is_a_link(tmp_path: Path) -> None:
+def test_files_are_inside_if_the_lake_is_a_link(tmp_path: Path) -> None:
     real = tmp_path / "real"
     (real / "table").mkdir(parents=True)
     (real / "table" / "a").touch()

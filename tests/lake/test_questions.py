@@ -1,4 +1,4 @@
-"""The questions of docs/questions.md run as they stand, and both engines answer the same."""
+"""The statements of docs/questions.md run as written, and both engines return the same rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 _TEXT = (ROOT / "docs" / "questions.md").read_text()
 QUESTIONS = dict(re.findall(r"## (\d+)\. .*?```sql\n(.*?)```", _TEXT, re.DOTALL))
 _WITHOUT_ANSWER = {"2"}
-"""No bundled capture has a reply after the final: that is what the tables' own tests make up."""
+"""No bundled capture has a reply after the final response; tests of the tables make one."""
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +35,12 @@ def lake(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Path:
     return place
 
 
-def test_there_are_ten() -> None:
+def test_page_has_ten_questions() -> None:
     assert [*QUESTIONS] == [str(number) for number in range(1, 11)]
 
 
 @pytest.mark.parametrize("number", QUESTIONS)
-def test_both_engines_answer_the_same(number: str, lake: Path, spark: SparkSession) -> None:
+def test_both_engines_return_the_same_rows(number: str, lake: Path, spark: SparkSession) -> None:
     with on_duckdb.query(Store(lake).snapshot(), QUESTIONS[number]) as result:
         columns, by_duckdb = result.columns, [_plain(row) for row in result.rows]
     frame = open_lake(lake, spark).sql(QUESTIONS[number])
@@ -51,14 +51,14 @@ def test_both_engines_answer_the_same(number: str, lake: Path, spark: SparkSessi
 
 
 def _plain(row: Any) -> tuple[Any, ...]:
-    """Figures as far as both engines compute them alike."""
+    """Figures rounded to the digits that both engines compute equally."""
     return tuple(
         round(float(value), 6) if isinstance(value, float) or hasattr(value, "is_signed") else value
         for value in row
     )
 
 
-def test_three_lines_give_frames(lake: Path, spark: SparkSession) -> None:
+def test_lake_opens_as_frames(lake: Path, spark: SparkSession) -> None:
     opened = open_lake(lake, spark)
     assert opened.queries.where("verdict = 'timeout'").count() > 0
     assert opened.version == 1
@@ -68,6 +68,6 @@ def test_three_lines_give_frames(lake: Path, spark: SparkSession) -> None:
         _ = opened.querys
 
 
-def test_the_dictionary_is_that_of_the_schemas() -> None:
+def test_data_dictionary_is_that_of_the_schemas() -> None:
     printed = ROOT / "docs" / "reference" / "tables.md"
     assert printed.read_text("utf-8") == generate.page()

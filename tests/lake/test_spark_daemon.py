@@ -1,4 +1,4 @@
-"""The process that forks Python workers imports the PySpark that is installed."""
+"""The process that forks Python workers imports the installed PySpark."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ ARCHIVES = [
 OTHERS = ["/jobs/pyspark_helpers.zip", "/jobs/py4j-tools.zip", "/jobs"]
 
 
-def test_archives_of_spark_leave_the_path() -> None:
+def test_archives_of_spark_are_removed_from_the_path() -> None:
     assert without_archives([*ARCHIVES, *OTHERS, *sys.path]) == [*OTHERS, *sys.path]
 
 
-def test_archives_stay_where_nothing_else_has_pyspark(tmp_path: Path) -> None:
+def test_archives_stay_if_pyspark_is_not_installed(tmp_path: Path) -> None:
     path = [*ARCHIVES, str(tmp_path)]
     assert without_archives(path) == path
 

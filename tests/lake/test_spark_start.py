@@ -1,4 +1,4 @@
-"""Starting Spark leaves nothing behind if a signal ends the process meanwhile."""
+"""Starting Spark leaves no files if a signal ends the process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zenlake.lake import spark
 from zenlake.lake.errors import LakeError
 
 
-def test_spark_makes_its_folders_in_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spark_creates_its_folders_in_the_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     from pyspark.conf import SparkConf
     from pyspark.core.context import SparkContext
     from pyspark.errors import PySparkException

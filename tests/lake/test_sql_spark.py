@@ -1,4 +1,4 @@
-"""zenlake sql on Spark: the same answers as on DuckDB, from one Java process."""
+"""zenlake sql on Spark: the same rows as on DuckDB, from one Java process."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ALL = "SELECT * FROM samples ORDER BY seq"
         ("SELECT count(source_zid) AS y, max(source_eid) AS z FROM samples", "--json"),
     ],
 )
-def test_the_same_answer(
+def test_spark_and_duckdb_print_the_same_rows(
     query: str, flag: str, lake: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call = ["sql", "--lake", str(lake), flag, query]
@@ -79,7 +79,7 @@ def test_the_same_answer(
         ("SELECT * FROM text.`/etc/passwd`", "SQL line 1, column 15: .* cannot be found"),
     ],
 )
-def test_a_mistake_is_one_line_with_its_place(
+def test_invalid_statement_is_one_line_with_its_position(
     query: str, complaint: str, lake: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["sql", "--lake", str(lake), query, "--master", MASTER]) == 2
@@ -97,7 +97,7 @@ def test_other_reading_statements_are_allowed(
         assert word in capsys.readouterr().out
 
 
-def test_the_session_has_our_settings(spark: SparkSession) -> None:
+def test_session_has_the_settings_of_zenlake(spark: SparkSession) -> None:
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
     assert spark.conf.get("spark.driver.host") == "127.0.0.1"
     assert session(MASTER) is spark
@@ -113,7 +113,7 @@ def test_the_session_has_our_settings(spark: SparkSession) -> None:
         (None, "JAVA_HOME$"),
     ],
 )
-def test_java_too_old_or_missing(
+def test_old_or_missing_java_is_an_error(
     said: str | None, cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if said is not None:

@@ -1,4 +1,4 @@
-"""zenlake sql --master: a statement reads the tables of the lake, and nothing else happens."""
+"""zenlake sql --master: a statement can only read the tables of the lake."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Path:
 
 
 def test_every_function_of_spark_is_allowed_or_refused_by_name(spark: SparkSession) -> None:
-    """A new version of Spark may have new ones: put each into one of the lists."""
+    """A new version of Spark may add functions: add each of them to one of the lists."""
     names = {row[0] for row in spark.sql("SHOW SYSTEM FUNCTIONS").collect()}
     state = spark._jsparkSession.sessionState()
     for registry in (state.functionRegistry(), state.tableFunctionRegistry()):
@@ -44,7 +44,7 @@ NAME_ALONE = "is not allowed: give its name alone"
 NO_TABLE = "cannot be found; there are: samples"
 NO_FUNCTION = "is not one of those that are allowed"
 REFUSED_STATEMENTS = {
-    # Java code, wherever a function can stand
+    # Java code, wherever a function can be called
     f"SELECT java_method({PROPERTY})": JAVA,
     f"SELECT REFLECT({PROPERTY}) AS x": JAVA,
     f"SELECT try_reflect({PROPERTY})": JAVA,
@@ -156,7 +156,7 @@ REFUSED_STATEMENTS = {
 
 
 @pytest.mark.parametrize("query", REFUSED_STATEMENTS)
-def test_anything_else_is_refused(
+def test_unsafe_statement_is_refused(
     query: str, lake: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["sql", "--lake", str(lake), "--master", MASTER, query]) == 2
@@ -203,7 +203,7 @@ READS = {
 
 
 @pytest.mark.parametrize("query", READS)
-def test_queries_are_answered(query: str, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_safe_query_is_executed(query: str, lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sql", "--lake", str(lake), "--master", MASTER, "--json", query]) == 0
     assert capsys.readouterr() == (READS[query], "")
 
@@ -234,7 +234,7 @@ def test_describing_statements_are_allowed(
     assert err == ""
 
 
-def test_settings_of_a_running_session_are_as_before(lake: Path, spark: SparkSession) -> None:
+def test_settings_of_a_running_session_are_restored(lake: Path, spark: SparkSession) -> None:
     names = ("spark.sql.runSQLOnFiles", "spark.sql.variable.substitute")
     before = [spark.conf.get(name) for name in names]
     assert before == ["true", "true"]

@@ -1,4 +1,4 @@
-"""The packages of `lake` import each other in one direction, which docs/architecture.md shows."""
+"""The packages of `lake` import each other in the direction that docs/architecture.md shows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ REASONS = {
     ("class_archive", "spark"): "it starts the session that it makes the archive for",
     ("frames", "sql"): "`Lake.sql` is a shortcut to it",
 }
-"""Imports against the order, inside of functions."""
+"""Imports against the order, which are inside functions."""
 
 
 def order() -> list[list[str]]:
-    """Modules and packages, the lowest line first. Those of one line do not import each other."""
+    """Modules and packages, the lowest line first. Those on one line do not import each other."""
     [text] = ORDER.findall((ROOT / "docs" / "architecture.md").read_text("utf-8"))
     return [line.split() for line in reversed(text.strip().splitlines())]
 
@@ -57,7 +57,7 @@ def test_the_order_names_every_module_and_package_once() -> None:
 
 
 @pytest.mark.parametrize("stage", stages())
-def test_a_stage_imports_only_stages_below_it(stage: str) -> None:
+def test_stage_imports_only_stages_below_it(stage: str) -> None:
     level = {name: number for number, line in enumerate(order()) for name in line}
     for path in stages()[stage]:
         for name, is_top_level in imports(path):

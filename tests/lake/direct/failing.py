@@ -1,4 +1,4 @@
-"""Work of workers that goes wrong; they import it by name."""
+"""Functions that fail or hang in worker processes, which import them by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def end_at_once(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def wait_for_ever(job: dict[str, Any]) -> dict[str, Any]:
-    """Says which process waits."""
+    """Prints the id of the process that waits."""
     print(os.getpid(), flush=True)
     time.sleep(600)
     return {}

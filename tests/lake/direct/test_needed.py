@@ -1,4 +1,4 @@
-"""Which tables a query asks, and what has to be read for them."""
+"""The tables that a query uses, and the tables that must be read for them."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from zenlake.lake.schema.written import WRITTEN
         ("FROM query ('FROM ' || 'queries')", set(TABLES)),
     ],
 )
-def test_tables_in_a_query(sql: str, expected: set[str]) -> None:
+def test_tables_of_a_query_are_found(sql: str, expected: set[str]) -> None:
     assert tables_in(sql) == expected
 
 
-def test_what_builds_give_and_read_is_what_their_steps_do(tmp_path: Path) -> None:
+def test_listed_inputs_and_outputs_of_builds_are_those_of_their_steps(tmp_path: Path) -> None:
     given = set[str]()
     for build in (*BUILDS, *OF_SPLIT, *ACROSS_SPLITS):
         with Engine(tmp_path) as engine:
@@ -43,7 +43,7 @@ def test_what_builds_give_and_read_is_what_their_steps_do(tmp_path: Path) -> Non
     assert given | {"captures"} | (set(WRITTEN) & set(TABLES)) == set(TABLES) | set(SPANNING)
 
 
-def test_little_is_read_for_little() -> None:
+def test_only_needed_tables_are_read() -> None:
     assert read_for(["messages"]) == ["messages"]
     assert read_for([]) == read_for(["captures"]) == []
     assert set(read_for(["queries"])) == {"exchange_events", "declare_events", "sessions"}

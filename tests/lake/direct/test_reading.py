@@ -1,4 +1,4 @@
-"""Captures are read into tables of a folder that goes away, here or by other processes."""
+"""Captures are read into tables of a temporary folder, in this process or in workers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def rows(snapshot: Snapshot, table: str) -> Counter[str]:
     return Counter(str({k: v for k, v in row.items() if k not in left_out}) for row in found)
 
 
-def test_other_processes_give_the_same_rows(
+def test_worker_processes_return_the_same_rows(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with direct.read([QUERIES, ROUTERS]) as tables:
@@ -58,7 +58,7 @@ def test_other_processes_give_the_same_rows(
     assert not list(temporary.iterdir())
 
 
-def test_tables_that_are_not_asked_for_are_empty() -> None:
+def test_tables_that_are_not_requested_are_empty() -> None:
     with direct.read([QUERIES], ["queries"]) as tables:
         snapshot = tables.snapshot()
         assert rows(snapshot, "queries")
@@ -67,7 +67,7 @@ def test_tables_that_are_not_asked_for_are_empty() -> None:
             assert pq.read_schema(snapshot.files(name)[0]).names == TABLES[name].names
 
 
-def test_patterns_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_patterns_and_folders_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a.pcapng.gz", "b.pcapng.gz"):
         (tmp_path / name).write_bytes(Path(QUERIES).read_bytes())
     monkeypatch.chdir(tmp_path)
@@ -81,7 +81,7 @@ def test_patterns_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             assert tables.directory == Path()
 
 
-def test_a_file_that_is_no_capture_is_an_error_that_names_it(
+def test_file_that_is_not_a_capture_is_named_in_the_error(
     temporary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "x.pcap").write_bytes(b"not a capture")
@@ -105,7 +105,7 @@ def test_a_damaged_capture_is_read_as_far_as_possible(tmp_path: Path) -> None:
         assert rows(tables.snapshot(), "messages")
 
 
-def test_a_full_disk_is_an_error_in_one_line(
+def test_full_disk_is_an_error_in_one_line(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*arguments: object, **options: object) -> None:
@@ -145,8 +145,8 @@ def test_an_invalid_query_fails_before_a_large_capture_is_read(
         direct.check([QUERIES], sql)
 
 
-def test_no_engine_shows_progress_of_its_own() -> None:
-    """Workers are started by `python -c`, where DuckDB thinks that a person types."""
+def test_duckdb_shows_no_progress_bar() -> None:
+    """Workers are started by `python -c`, where DuckDB assumes an interactive shell."""
     program = """
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -167,7 +167,7 @@ with TemporaryDirectory() as folder, no_rows() as tables:
     assert done.stdout.splitlines() == [b"(False,)"] * 3
 
 
-def test_errors_of_a_worker_are_those_of_its_work() -> None:
+def test_error_in_a_worker_is_raised_here() -> None:
     with Workers(1) as workers:
         with pytest.raises(LakeError, match="no such luck"):
             workers.run(say_why, [{"why": "no such luck"}])
@@ -213,7 +213,7 @@ if __name__ == "__main__":
             process.send_signal(number)
         # A worker holds the other end of the pipes until it ends.
         assert process.communicate(timeout=60) == (b"", b"")
-        if number != signal.SIGKILL:  # which cannot be handled
+        if number != signal.SIGKILL:  # cannot be handled
             assert process.returncode == 128 + number
             assert not list(temporary.iterdir())
     finally:
@@ -221,7 +221,7 @@ if __name__ == "__main__":
         process.wait()
 
 
-def test_rows_are_queried_like_those_of_a_lake() -> None:
+def test_tables_are_queried_like_those_of_a_lake() -> None:
     sql = "SELECT verdict, count(*) AS n FROM queries GROUP BY 1 ORDER BY 1"
     with (
         direct.read([QUERIES], direct.tables_in(sql)) as tables,

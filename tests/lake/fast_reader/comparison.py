@@ -1,4 +1,4 @@
-"""Comparison: what the fast reader and the exact reader say of the same capture."""
+"""Comparison: asserts that both readers agree about a capture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Batch = tuple[int, int, int, bytes]
 
 @dataclass
 class ScalarLink:
-    """All that the exact reader says of one link."""
+    """The result of the exact reader for one link."""
 
     link: Link | None = None
     batches: list[Batch] = field(default_factory=list)
@@ -61,7 +61,7 @@ class ExactReading:
             if event.ignored is not None:
                 found.remarks.append(f"{event.kind}: {event.ignored}")
         elif isinstance(event, SessionChanged) and event.link.name != event.session.id:
-            # Another link changes it.
+            # Another link may change it.
             self.links[event.session.id].remarks.append(repr(event))
 
     @property
@@ -83,7 +83,7 @@ def packet_fields(packet: Packet) -> tuple[int, int, int, bytes, int, int]:
 
 
 def compare(path: str, found: Survey, chunk_bytes: int = CHUNK_BYTES) -> int:
-    """Asserts that both readers agree; the number of messages on regular pairs."""
+    """Asserts that both readers agree; returns the number of messages on regular pairs."""
     exact = ExactReading(path)
     trace = exact.trace
     assert found.packets == trace.packets
@@ -133,7 +133,7 @@ def _compare_link(scalar: ScalarLink, found: Survey, pair: int, batches: list[Ba
 
 
 def _compare_packets(path: str, found: Survey, forwarded: list[Packet], regular: set[int]) -> None:
-    """What is left to the exact reader is what it would have read, without the regular pairs."""
+    """Asserts that the fast reader forwards all packets except those of regular pairs."""
     transport = TransportReader()
     texts = {"-".join(found.ends(pair)): pair for pair in range(len(found))}
     texts |= {"-".join(found.ends(pair)[::-1]): pair for pair in range(len(found))}

@@ -1,4 +1,4 @@
-"""These tests need what `pip install 'zenlake[lake]'` brings."""
+"""These tests need the dependencies of `pip install 'zenlake[lake]'`."""
 
 from __future__ import annotations
 

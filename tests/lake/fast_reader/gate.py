@@ -1,8 +1,8 @@
-"""The whole gate: thousands of damaged captures, compared between both readers.
+"""Compares both readers on thousands of damaged captures.
 
 python -m tests.lake.fast_reader.gate [--inputs 5000] [--seed 0] [--captures low]
 
-With NUMBA_BOUNDSCHECK=1 (and a NUMBA_CACHE_DIR of its own) kernels check every index they use.
+With NUMBA_BOUNDSCHECK=1 (and a separate NUMBA_CACHE_DIR) kernels check every index they use.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from tests.lake.fast_reader.test_both_readers import PATHS, plain
 from zenlake.lake.fast_reader import Refusal, survey
 
 _CAPTURE_BYTES_MAX = 300_000
-"""Longer ones take long and find nothing that short ones do not."""
+"""Larger captures are slow and find nothing that smaller ones do not."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="the fast reader against the exact reader.")
+    parser = argparse.ArgumentParser(description="compare the fast reader with the exact reader.")
     parser.add_argument("--inputs", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--captures", default="", help="only of those with this in their names")
+    parser.add_argument(
+        "--captures", default="", help="use only captures whose names contain this text"
+    )
     asked = parser.parse_args()
     began = time.monotonic()
     counts: Counter[str] = Counter()

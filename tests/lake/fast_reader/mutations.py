@@ -1,4 +1,4 @@
-"""Mutations: captures that are a little different, in their bytes or in their packets."""
+"""Mutations: captures with small changes, in their bytes or in their packets."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.pcapng_writer import PcapngWriter
 
 _HEADERS_BYTES = 80
-"""Where the headers of a packet are, more or less."""
+"""The approximate size of the headers of a packet."""
 
 
 def mutated_bytes(content: bytes, chance: random.Random) -> bytes:
-    """A few bytes of a file changed, or its end cut off."""
+    """Changes a few bytes of a file, or cuts off its end."""
     changed = bytearray(content)
     for _ in range(chance.choice((1, 1, 2, 4))):
         at = chance.randrange(len(changed))
@@ -27,7 +27,7 @@ def mutated_bytes(content: bytes, chance: random.Random) -> bytes:
 
 
 def mutated_packets(whole: list[Packet], chance: random.Random) -> list[Packet]:
-    """Packets dropped, repeated, moved, cut, or changed in their headers."""
+    """Drops, repeats, moves or cuts packets, or changes their headers."""
     found = list(whole)
     for _ in range(chance.choice((1, 1, 2, 5))):
         if len(found) < 2:

@@ -1,4 +1,4 @@
-"""Both readers on captures of real traffic: regular pairs are equal, others are left."""
+"""Both readers on captures of real traffic: regular pairs are equal, others are not read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IRREGULAR = (
     *("compressed_midstream", "impaired", "lowlatency_midstream", "midstream", "pico_peers"),
     "snaplen",
 )
-"""Those that have none."""
+"""Captures without a regular pair."""
 
 
 def plain(path: Path, folder: Path) -> str:
@@ -36,7 +36,7 @@ def plain(path: Path, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
-def test_real_captures(path: Path, tmp_path: Path) -> None:
+def test_readers_agree_on_real_captures(path: Path, tmp_path: Path) -> None:
     name = plain(path, tmp_path)
     found = survey(name)
     assert isinstance(found, Survey)
@@ -48,8 +48,8 @@ def test_real_captures(path: Path, tmp_path: Path) -> None:
         assert (messages == 0) == (stem in IRREGULAR)
 
 
-def test_a_stretch_at_a_time_is_the_same(tmp_path: Path) -> None:
-    """Batches, chains of fragments and pairs reach over the bounds of stretches."""
+def test_small_chunks_have_the_same_result(tmp_path: Path) -> None:
+    """Batches, chains of fragments and pairs span several chunks."""
     for stem in ("fragments", "routers_ring"):
         name = plain(CAPTURES / f"{stem}.pcapng.gz", tmp_path)
         whole, small = survey(name), survey(name, chunk_bytes=1_000)

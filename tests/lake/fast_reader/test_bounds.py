@@ -1,4 +1,4 @@
-"""Limits, memory that is reused, what is stored, and files that are not what they were."""
+"""Limits, reused memory, stored surveys, and files that changed."""
 
 from __future__ import annotations
 
@@ -35,14 +35,16 @@ def surveyed(path: Path) -> Survey:
 
 
 def tcp(port: int, seq: int, flags: int, payload: bytes) -> Packet:
-    """From one host to another, raw IPv4."""
+    """A TCP segment from one host to another, in raw IPv4."""
     size = 40 + len(payload)
     ip = struct.pack("!BBHHHBBH", 0x45, 0, size, 0, 0, 64, 6, 0) + bytes(range(1, 9))
     head = struct.pack("!HHIIBBHHH", port, 7447, seq, 0, 0x50, flags, 0, 0, 0)
     return Packet(1, 1, 101, ip + head + payload, size)
 
 
-def test_many_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_capture_with_too_many_pairs_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert PAIRS_MAX >= TCP_FLOWS_MAX
     path = tmp_path / "many.pcapng"
     store(path, [tcp(port, 1, 2, b"") for port in range(1, 3_000)])
@@ -54,7 +56,9 @@ def test_many_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 INIT = bytes.fromhex("0400010900aa")
 
 
-def test_many_inits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_capture_with_too_many_inits_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert INITS_SEEN_MAX > 2 * PAIRS_MAX
     path = tmp_path / "many.pcapng"
     store(path, [tcp(5, 1, 0x10, INIT) for _ in range(3_000)])
@@ -63,7 +67,9 @@ def test_many_inits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(survey(str(path)), Refusal)
 
 
-def test_many_unfinished_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_capture_with_too_many_unfinished_batches_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert EXTENTS_MAX > PAIRS_MAX
     path = tmp_path / "many.pcapng"
     those = [tcp(5, 0, 2, b"")]
@@ -123,7 +129,7 @@ def test_a_stored_survey_is_loaded_unchanged(tmp_path: Path) -> None:
     assert again.link_name(0) == found.link_name(0)
 
 
-def test_a_file_that_changed(tmp_path: Path) -> None:
+def test_changed_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.pcapng"
     whole = load(CAPTURE)
     store(path, whole)
@@ -138,8 +144,8 @@ def test_a_file_that_changed(tmp_path: Path) -> None:
         list(read(str(path), found, found.regular))
 
 
-def test_more_packets_than_were_surveyed() -> None:
-    """Kernels look up whose a packet is without comparing its number with anything."""
+def test_more_packets_than_surveyed_are_an_error() -> None:
+    """Kernels look up the pair of a packet without checking its number."""
     found = surveyed(CAPTURE)
     found.pair_of = found.pair_of[:-1]
     with pytest.raises(CaptureError, match="changed while it was being read"):
@@ -154,12 +160,12 @@ def test_a_survey_has_the_pair_of_each_packet() -> None:
     assert int((found.pair_of < 0).sum()) == found.others
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
+def test_missing_files_are_errors(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="cannot be opened"):
         survey(str(tmp_path / "none.pcap"))
 
 
-def test_irregular_pairs_have_no_one_name() -> None:
+def test_irregular_pairs_have_no_name() -> None:
     found = surveyed(CAPTURES / "reconnect.pcapng")
     pair = int(np.flatnonzero(~found.regular)[0])
     with pytest.raises(LocalError):

@@ -1,4 +1,4 @@
-"""What TCP does besides sending bytes in order: ignored as the exact reader does, or irregular."""
+"""TCP beyond bytes in order: handled as the exact reader does, or the pair is irregular."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from zenlake.lake.fast_reader import Survey, survey
 from zenlake.lake.fast_reader.assemble import reasons
 
 _TCP_AT = 34
-"""Behind Ethernet and IPv4 without options."""
+"""The offset of TCP after Ethernet and IPv4 without options."""
 
 
 class Segment:
-    """A packet that can be changed."""
+    """A mutable packet."""
 
     def __init__(self, packet: Packet) -> None:
         self.packet = packet
@@ -52,7 +52,7 @@ def whole() -> list[Packet]:
 
 
 def look(folder: Path, those: list[Packet]) -> Survey:
-    """Both readers agree, whatever the survey decides."""
+    """Surveys the packets; asserts that both readers agree, whatever the survey decides."""
     path = folder / "built.pcapng"
     store(path, those)
     found = survey(str(path))
@@ -61,7 +61,7 @@ def look(folder: Path, those: list[Packet]) -> Survey:
     return found
 
 
-def test_an_unchanged_capture_is_regular(whole: list[Packet], tmp_path: Path) -> None:
+def test_unchanged_capture_is_regular(whole: list[Packet], tmp_path: Path) -> None:
     assert look(tmp_path, whole).regular.all()
 
 
@@ -71,7 +71,7 @@ def test_every_packet_twice(whole: list[Packet], tmp_path: Path) -> None:
 
 
 def test_keep_alives(whole: list[Packet], tmp_path: Path) -> None:
-    """One byte before the next, with or without content."""
+    """A probe has the byte before the next one, or no byte."""
     those: list[Packet] = []
     ended = [index for index, one in enumerate(whole) if Segment(one).flags & FIN]
     for index, packet in enumerate(whole):
@@ -102,7 +102,7 @@ def test_bytes_that_come_again_with_new_ones(whole: list[Packet], tmp_path: Path
 
 
 def test_a_segment_in_two_and_byte_by_byte(whole: list[Packet], tmp_path: Path) -> None:
-    """Batches in parts; the first one of a connection is whole, as Zenoh is known by it."""
+    """Batches in parts; the first batch is whole, because it is how Zenoh is recognised."""
     seen: set[bytes] = set()
     those: list[Packet] = []
     for packet in whole:
@@ -158,7 +158,7 @@ def test_no_end(whole: list[Packet], tmp_path: Path) -> None:
 def test_a_gap(whole: list[Packet], tmp_path: Path) -> None:
     lost = [one for one in whole if Segment(one).is_tcp and Segment(one).payload][20]
     found = look(tmp_path, [one for one in whole if one is not lost])
-    # The other side acknowledges what is lost before more bytes come.
+    # The other side acknowledges the lost bytes before more bytes arrive.
     assert found.reason.tolist().count(reasons.ACKED_BEYOND) == 1
 
 
@@ -179,7 +179,7 @@ def test_fragments_of_ip(whole: list[Packet], tmp_path: Path) -> None:
 
 
 def test_an_answer_to_more_than_the_syn(whole: list[Packet], tmp_path: Path) -> None:
-    """A SYN with ACK acknowledges bytes like any ACK."""
+    """A SYN with ACK acknowledges bytes as any ACK does."""
     at = next(n for n, one in enumerate(whole) if Segment(one).flags == SYN | ACK)
     data = bytearray(whole[at].data)
     struct.pack_into("!I", data, _TCP_AT + 8, struct.unpack_from("!I", data, _TCP_AT + 8)[0] + 9)

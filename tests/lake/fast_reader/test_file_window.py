@@ -1,4 +1,4 @@
-"""A capture is read part by part: memory is bounded, and a file that changes is an error."""
+"""A capture is read in parts: memory is bounded, and a file that changes is an error."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LIMIT = "zenlake.lake.fast_reader.assemble.capture_pass.FAST_READER_HELD_BYTES_
 
 @pytest.fixture
 def in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So small that most batches of the captures lie in several parts."""
+    """Makes parts so small that most batches of the captures span several of them."""
     monkeypatch.setattr(file_window, "LOAD_BYTES", 700)
     monkeypatch.setattr(file_window, "HELD_ROOM", 16)
 
@@ -65,9 +65,7 @@ def test_memory_does_not_grow_with_the_file(
     assert max(sizes) < 3 << 20
 
 
-def test_a_block_that_is_larger_than_a_part(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_block_larger_than_a_part_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_window, "LOAD_BYTES", 1 << 16)
     content = (CAPTURES / "alias_remapped.pcapng").read_bytes()
     size = 1 << 20
@@ -82,7 +80,7 @@ def test_a_block_that_is_larger_than_a_part(
 
 
 @pytest.mark.usefixtures("in_small_parts")
-def test_a_file_that_is_cut_while_it_is_read(tmp_path: Path) -> None:
+def test_file_truncated_while_it_is_read_is_an_error(tmp_path: Path) -> None:
     path = Path(plain(CAPTURES / "queries.pcapng.gz", tmp_path))
     found = survey(str(path))
     assert isinstance(found, Survey)
@@ -94,10 +92,10 @@ def test_a_file_that_is_cut_while_it_is_read(tmp_path: Path) -> None:
     assert raised.value.offset == 5_000
 
 
-def test_a_file_that_is_cut_while_it_is_surveyed(
+def test_file_truncated_while_it_is_surveyed_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is an error of that capture, which a task returns."""
+    """The task returns the error for that capture."""
     path = Path(plain(CAPTURES / "queries.pcapng.gz", tmp_path))
     read_into = LocalFile.read_into
 
@@ -117,7 +115,7 @@ def test_a_file_that_is_cut_while_it_is_surveyed(
 
 
 UNFINISHED = (b"\xe8\x03" + bytes(200), bytes(300))
-"""Parts of a batch of 1,000 bytes."""
+"""Segments with parts of a batch of 1,000 bytes."""
 KEEP_ALIVE = b"\x01\x00\x04"
 RST = 4
 
@@ -149,10 +147,10 @@ def test_unfinished_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("parts", "with_reset"), [(UNFINISHED, True), ((KEEP_ALIVE, *UNFINISHED), False)]
 )
-def test_batches_that_nothing_will_finish_are_not_held(
+def test_batches_that_cannot_be_completed_are_not_held(
     parts: tuple[bytes, ...], with_reset: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of connections that are closed, and of those found to be irregular by their messages."""
+    """These are on connections that are closed or that their messages made irregular."""
     monkeypatch.setattr(file_window, "LOAD_BYTES", 1 << 12)
     monkeypatch.setattr(_LIMIT, 20_000)
     path = str(connections(tmp_path / "closed", 60, *parts, with_reset=with_reset))
@@ -163,7 +161,7 @@ def test_batches_that_nothing_will_finish_are_not_held(
 
 
 @pytest.mark.usefixtures("in_small_parts")
-def test_the_survey_feeds_the_hash_with_all_bytes(tmp_path: Path) -> None:
+def test_survey_feeds_all_bytes_to_the_hash(tmp_path: Path) -> None:
     path = plain(CAPTURES / "queries.pcapng.gz", tmp_path)
     expected = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     with FileDigest() as digest:
@@ -173,8 +171,8 @@ def test_the_survey_feeds_the_hash_with_all_bytes(tmp_path: Path) -> None:
     assert sha256_of(path) == expected
 
 
-def test_the_hash_of_files_that_are_not_surveyed_to_their_end(tmp_path: Path) -> None:
-    """Small ones, and those that the fast reader refuses."""
+def test_files_that_are_not_surveyed_to_the_end_have_a_hash(tmp_path: Path) -> None:
+    """Small files, and files that the fast reader refuses."""
     for name in ("small", "refused"):
         path = tmp_path / name
         path.write_bytes(b"no capture" * (1 if name == "small" else 1 << 20))

@@ -1,4 +1,4 @@
-"""Every form of capture file: the same packets, numbers and times as the exact reader gives."""
+"""Every format of capture files: both readers return the same packets, numbers and times."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BODIES = payloads(30)
 
 
 def agree(path: Path, content: bytes) -> int:
-    """Write a capture of packets that are no TCP; how many both readers give, the same."""
+    """Asserts that both readers agree on packets that are not TCP; returns their number."""
     path.write_bytes(content)
     found = survey(str(path))
     assert isinstance(found, Survey), found
@@ -47,13 +47,13 @@ def refused(path: Path, content: bytes) -> bool:
 
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("magic", [0xA1B2C3D4, 0xA1B23C4D])
-def test_pcap(order: str, magic: int, tmp_path: Path) -> None:
+def test_readers_agree_on_pcap(order: str, magic: int, tmp_path: Path) -> None:
     content = pcap_header(order, magic) + b"".join(pcap_records(BODIES, order))
     assert agree(tmp_path / "a.pcap", content) == len(BODIES)
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_pcapng(order: str, tmp_path: Path) -> None:
+def test_readers_agree_on_pcapng(order: str, tmp_path: Path) -> None:
     content = section(order) + interface(order=order) + b"".join(packet_blocks(BODIES, order))
     other = ">" if order == "<" else "<"
     unknown = block(0x1234, b"12345678", order)
@@ -67,7 +67,7 @@ def test_pcapng(order: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("code", [0, 3, 6, 9, 12, 18, 0x80, 0x8A, 0x94, 0xA1])
 @pytest.mark.parametrize("seconds", [None, 0, -5, 1_000_000])
-def test_clocks(code: int, seconds: int | None, tmp_path: Path) -> None:
+def test_readers_agree_on_clocks(code: int, seconds: int | None, tmp_path: Path) -> None:
     options = option(9, bytes([code]))
     if seconds is not None:
         options += option(14, struct.pack("<q", seconds))
@@ -77,20 +77,20 @@ def test_clocks(code: int, seconds: int | None, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("code", [0x7F, 0xC0, 0xFF])
-def test_clocks_that_are_too_fine(code: int, tmp_path: Path) -> None:
+def test_clock_of_too_high_resolution_is_refused(code: int, tmp_path: Path) -> None:
     content = section() + interface(1, option(9, bytes([code]))) + packet_block(b"body", 5)
     assert refused(tmp_path / "a.pcapng", content)
 
 
-def test_snap_length_of_simple_packets(tmp_path: Path) -> None:
+def test_readers_agree_on_the_snap_length_of_simple_packets(tmp_path: Path) -> None:
     simple = block(3, struct.pack("<I", 100) + b"12345678")
     content = section() + interface(snap=6, options=b"") + simple
-    # What is behind the snap length is read as options, here too long ones.
+    # Bytes after the snap length are read as options, which are too long here.
     assert refused(tmp_path / "a.pcapng", content) or agree(tmp_path / "a.pcapng", content)
     assert agree(tmp_path / "a.pcapng", section() + interface(snap=8) + simple) == 1
 
 
-def test_a_file_that_is_cut_in_its_last_record(tmp_path: Path) -> None:
+def test_readers_agree_on_a_cut_last_record(tmp_path: Path) -> None:
     pcap = pcap_header() + b"".join(pcap_records(BODIES))
     pcapng = section() + interface() + b"".join(packet_blocks(BODIES))
     for content in (pcap, pcapng):
@@ -101,8 +101,8 @@ def test_a_file_that_is_cut_in_its_last_record(tmp_path: Path) -> None:
         assert found.cut_bytes > 0
 
 
-def test_something_behind_a_cut_record(tmp_path: Path) -> None:
-    """The exact reader looks for it, so the fast reader leaves the file alone."""
+def test_file_with_bytes_after_a_cut_record_is_refused(tmp_path: Path) -> None:
+    """The exact reader searches these bytes for records, so the fast reader refuses the file."""
     pcap = pcap_header() + pcap_record(b"first", 0)
     long = struct.pack("<IIII", 1_700_000_001, 0, 50_000, 50_000)
     assert refused(tmp_path / "a.pcap", pcap + long + pcap_record(b"a", 1) + pcap_record(b"b", 2))
@@ -128,11 +128,13 @@ def test_something_behind_a_cut_record(tmp_path: Path) -> None:
         section() + interface() + packet_block(b"body", 1)[:-4] + b"\0\0\0\0" + interface(),
     ],
 )
-def test_files_that_are_left_alone(content: bytes, tmp_path: Path) -> None:
+def test_file_is_refused(content: bytes, tmp_path: Path) -> None:
     assert refused(tmp_path / "a.cap", content)
 
 
-def test_too_many_special_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_with_too_many_special_blocks_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert SPECIAL_BLOCKS_MAX > 1_000
     monkeypatch.setattr("zenlake.lake.fast_reader.scan.pcapng_scan.SPECIAL_BLOCKS_MAX", 5)
     assert agree(tmp_path / "a.pcapng", (section() + interface()) * 2 + packet_block(b"a", 1)) == 1

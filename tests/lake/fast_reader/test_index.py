@@ -1,4 +1,4 @@
-"""An index, whose pairs are checked part by part, says what the survey of the whole file says."""
+"""An index whose pairs are checked part by part agrees with the survey of the whole file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MUTATED = ("queries.pcapng.gz", "reconnect.pcapng", "lowlatency.pcapng.gz", "pic
 
 
 def said_of_pairs(*found: Survey) -> dict[tuple[int, ...], list[object]]:
-    """All that is known of regular pairs, by addresses and ports."""
+    """The result for regular pairs, by addresses and ports."""
     return {
         tuple(one.keys[pair].tolist()): [
             one.zids[pair].tolist(),
@@ -48,7 +48,9 @@ def indexed(path: str) -> Survey:
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
-def test_real_captures(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_and_survey_agree_on_real_captures(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ranges, "RANGE_GAP_BYTES", 1)
     name = plain(path, tmp_path)
     expected, found = survey(name), indexed(name)
@@ -62,7 +64,7 @@ def test_real_captures(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("name", MUTATED)
-def test_changed_captures_give_the_rows_of_the_exact_reader(name: str, tmp_path: Path) -> None:
+def test_mutated_captures_have_the_rows_of_the_exact_reader(name: str, tmp_path: Path) -> None:
     original = Path(plain(CAPTURES / name, tmp_path))
     content, packets = original.read_bytes(), load(original)
     path = tmp_path / "changed.pcapng"
@@ -111,10 +113,10 @@ TLS = bytes.fromhex("16030102000100")
         (TLS, True),
     ],
 )
-def test_an_answer_in_two_segments_is_left_to_the_survey(
+def test_answer_in_two_segments_needs_the_survey(
     first: bytes, is_certain: bool, tmp_path: Path
 ) -> None:
-    """Who answered is not seen: another link of the same nodes might go to another task."""
+    """The responder is not known: another link of the same nodes might go to another task."""
     path = tmp_path / "cut.pcapng"
     store(path, [tcp(5, 0, 2, b""), tcp(5, 1, 0, INIT), answer(first), answer(b"more")])
     found = index(str(path))
@@ -124,7 +126,7 @@ def test_an_answer_in_two_segments_is_left_to_the_survey(
         assert found.may_be_regular.tolist() == [first == ANSWER]
 
 
-def test_a_survey_is_made_where_an_index_is_not_certain(
+def test_survey_replaces_an_uncertain_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(survey_task, "SMALL_BYTES", 0)
@@ -140,13 +142,13 @@ def test_a_survey_is_made_where_an_index_is_not_certain(
     assert said_of_pairs(split.survey) == said_of_pairs(expected) != {}
 
 
-def test_a_refusal_of_the_index(tmp_path: Path) -> None:
+def test_index_of_an_unsupported_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "none.pcapng"
     path.write_bytes(b"no capture")
     assert isinstance(index(str(path)), Refusal)
 
 
-def test_a_file_that_changed_after_the_index(tmp_path: Path) -> None:
+def test_file_changed_after_the_index_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.pcapng"
     content = (CAPTURES / "alias_remapped.pcapng").read_bytes()
     path.write_bytes(content)
@@ -156,7 +158,7 @@ def test_a_file_that_changed_after_the_index(tmp_path: Path) -> None:
         check(str(path), found)
 
 
-def test_pairs_that_take_too_much_memory_are_left_to_the_exact_reader(
+def test_pairs_above_the_memory_limit_go_to_the_exact_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = str(connections(tmp_path / "many", 60, b"\xe8\x03" + bytes(200), bytes(300)))

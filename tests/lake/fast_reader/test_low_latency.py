@@ -1,4 +1,4 @@
-"""Low latency on the fast reader: longer lengths, and a CLOSE that is no message."""
+"""Low latency on the fast reader: longer lengths, and a second CLOSE that is not a message."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def surveyed(path: Path) -> Survey:
 
 
 def farewells(path: Path, found: Survey) -> list[tuple[int, bytes]]:
-    """Each with the number of its packet."""
+    """The last CLOSE of each connection, with the number of its packet."""
     return [
         (
             int(chunk.packet[unit]),
@@ -49,7 +49,7 @@ def farewells(path: Path, found: Survey) -> list[tuple[int, bytes]]:
 
 
 def with_payload(packet: Packet, payload: bytes, skip: int = 0) -> Packet:
-    """The packet, Ethernet and IPv4, with other content, `skip` bytes later in its stream."""
+    """The packet with another payload, `skip` bytes later in its stream (Ethernet and IPv4)."""
     data = bytearray(packet.data)
     ip = 14
     tcp = ip + (data[ip] & 15) * 4
@@ -67,13 +67,13 @@ def payload_of(packet: Packet) -> bytes:
     return bytes(content.payload) if isinstance(content, Segment) else b""
 
 
-def test_all_of_it_is_regular(capture: Path) -> None:
+def test_low_latency_pairs_are_regular(capture: Path) -> None:
     found = surveyed(capture)
     assert found.regular.all()
     assert [content for _, content in farewells(capture, found)] == [FAREWELL_BYTES[2:]] * 4
 
 
-def test_byte_by_byte_it_is_the_same(capture: Path, tmp_path: Path) -> None:
+def test_segments_of_one_byte_have_the_same_result(capture: Path, tmp_path: Path) -> None:
     whole = surveyed(capture)
     path = tmp_path / "bytes.pcapng"
     parts: list[Packet] = []
@@ -83,7 +83,7 @@ def test_byte_by_byte_it_is_the_same(capture: Path, tmp_path: Path) -> None:
             parts.append(packet)
             continue
         if payload[2:3] and payload[2] & 0x1F == 1:
-            parts.append(packet)  # an INIT has to be whole
+            parts.append(packet)  # an INIT must be in one segment
             continue
         parts += [with_payload(packet, payload[at : at + 1], at) for at in range(len(payload))]
     store(path, parts)
@@ -100,8 +100,10 @@ def test_byte_by_byte_it_is_the_same(capture: Path, tmp_path: Path) -> None:
         *("0000000004", "0000010000", "02000301", "02002305", "020003000200030002"),
     ],
 )
-def test_other_ends(capture: Path, tmp_path: Path, last: str) -> None:
-    """Both readers agree, or the pair is left to the exact one."""
+def test_readers_agree_on_other_ends_of_a_connection(
+    capture: Path, tmp_path: Path, last: str
+) -> None:
+    """Or the pair is irregular, so that the exact reader reads it."""
     packets = load(capture)
     place = farewells(capture, surveyed(capture))[0][0] - 1
     assert payload_of(packets[place]) == FAREWELL_BYTES
@@ -132,7 +134,7 @@ def test_low_latency_is_found_in_an_init() -> None:
         assert _agrees(data, begin, stop) == init.lowlatency
         changed = data.copy()
         changed[chance.randrange(begin, stop)] = chance.randrange(256)
-        # Anything may be found there; nothing is read from outside.
+        # The result does not matter; the kernel must not read outside.
         assert _agrees(changed[:stop], begin, stop) in (False, True)
 
 

@@ -1,4 +1,4 @@
-"""Both readers on damaged captures: the fast reader may refuse, but never differ."""
+"""Both readers on damaged captures: the fast reader may refuse a pair, but must not differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EACH = 60
 
 
 @pytest.mark.parametrize("stem", _STEMS)
-def test_bytes_that_changed(stem: str, tmp_path: Path) -> None:
+def test_readers_agree_after_changed_bytes(stem: str, tmp_path: Path) -> None:
     content = (CAPTURES / stem).read_bytes()
     regular = 0
     for seed in range(_EACH):
@@ -31,7 +31,7 @@ def test_bytes_that_changed(stem: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stem", _STEMS)
-def test_packets_that_changed(stem: str, tmp_path: Path) -> None:
+def test_readers_agree_after_changed_packets(stem: str, tmp_path: Path) -> None:
     whole = load(CAPTURES / stem)
     regular = 0
     for seed in range(_EACH):

@@ -1,4 +1,4 @@
-"""The table of pairs of ends finds each pair, and no choice of addresses fills one place of it."""
+"""The hash table of pairs finds each pair, and chosen addresses cannot make all of them collide."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _keys(word: int, step: int) -> NDArray[np.int64]:
 
 
 def _probes(keys: NDArray[np.int64]) -> int:
-    """Slots looked at before the right one, for all pairs together."""
+    """Slots that are probed before the right one, for all pairs together."""
     pairs = Pairs.from_keys(keys)
     room = len(pairs.slots)
     total = 0
@@ -36,12 +36,12 @@ def _probes(keys: NDArray[np.int64]) -> int:
     [(PORTS, 1), (PORTS, 1 << 16), (LOWER, 1 << 20), (LOWER + 3, 1), (HIGHER, 1 << 16)],
 )
 def test_pairs_that_differ_little_are_spread(word: int, step: int) -> None:
-    """Half a probe a pair is expected where half of the table is free."""
+    """In a half-full table, half a probe is expected for each pair."""
     assert _probes(_keys(word, step)) < _PAIRS
 
 
 def test_each_table_has_its_own_hash() -> None:
-    """Collisions found in one run are of no use for the next."""
+    """So collisions found in one run do not help in the next."""
     keys = _keys(LOWER, 1)
     assert not np.array_equal(Pairs.from_keys(keys).slots, Pairs.from_keys(keys).slots)
 

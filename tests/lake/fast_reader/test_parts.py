@@ -1,4 +1,4 @@
-"""Numba compares only the file of a compiled entry; its digest covers the parts."""
+"""Numba compares only the file of a compiled entry point; its digest covers the parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zenlake.lake.fast_reader import kernel_digests
 from zenlake.lake.fast_reader.kernel_digests import entry_files, parts_of, with_digest
 
 
-def test_there_are_entries() -> None:
+def test_entry_points_are_found() -> None:
     by_name = {path.stem: path for path in entry_files()}
     expected = {"assemble_kernel", "held_batches", "pairs", "pcap_scan"}
     expected |= {"pcapng_scan", "regularity_kernel"}
@@ -22,11 +22,11 @@ def test_there_are_entries() -> None:
 
 
 @pytest.mark.parametrize("path", entry_files(), ids=lambda path: path.stem)
-def test_the_digest_is_that_of_the_parts(path: Path) -> None:
+def test_digest_is_up_to_date(path: Path) -> None:
     assert path.read_text("utf-8") == with_digest(path), f"{path.name}: run `make generate`"
 
 
-def test_a_change_of_a_part_changes_the_entry(
+def test_change_of_a_part_changes_the_entry_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     part = tmp_path / "part.py"

@@ -1,4 +1,4 @@
-"""Screening is derived from what rules declare, and doubts what declares nothing."""
+"""Screening follows the declarations of the rules; rules without a declaration are evaluated."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def test_conditions_are_those_that_rules_declare() -> None:
 @pytest.mark.parametrize(
     "condition", ["color == 3", "has.color", "key.is_blue", "len(qos)", "qos == 'x'", "[qos]"]
 )
-def test_a_condition_in_other_words_is_refused(condition: str) -> None:
+def test_condition_outside_the_vocabulary_is_refused(condition: str) -> None:
     with pytest.raises(vocabulary.UnknownWord):
         vocabulary.in_kernel(condition)
 
 
-def test_words_keep_together() -> None:
+def test_translated_conditions_keep_their_precedence() -> None:
     assert vocabulary.in_kernel("not has.qos").startswith("not present & ")
     found = vocabulary.in_kernel("key.is_bad or not key.is_wide")
     assert found == "key_flags & BAD or not key_flags & WIDE"
@@ -92,7 +92,7 @@ def test_a_condition_missing_in_the_kernel_is_still_evaluated(
         assert one.found == one.expected
 
 
-def test_the_kernel_finds_the_same_in_plain_python(tmp_path: Path) -> None:
+def test_kernel_has_the_same_result_in_plain_python(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"
         "from tests.lake.merge.screened_rules import SEED, read, samples\n"

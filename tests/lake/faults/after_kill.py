@@ -1,4 +1,4 @@
-"""What is looked at while a driver is killed, and after it."""
+"""Checks of a lake while a driver is killed, and afterwards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def watching(lake: Path, lakes: Lakes) -> Iterator[None]:
-    """A reader beside: whatever it sees is one of the two states."""
+    """Runs a concurrent reader: all that it reads must be one of the two states."""
     command = [sys.executable, watcher.__file__, str(lake)]
     pipe = subprocess.PIPE
     child = subprocess.Popen(command, env=environment(), stdin=pipe, stdout=pipe)
@@ -43,14 +43,14 @@ def watching(lake: Path, lakes: Lakes) -> Iterator[None]:
 
 
 def state_of(lake: Path, lakes: Lakes) -> str:
-    """Which of the two it is in."""
+    """The state of the lake: old or new."""
     changes = {name: differences(lake, getattr(lakes, name)) for name in ("old", "new")}
     [state] = [name for name, found in changes.items() if not found]
     return state
 
 
 def check(lake: Path, lakes: Lakes, spark: SparkSession, added: str = B) -> str:
-    """After a kill: which state there is; then a normal run, which makes it the new one."""
+    """After a kill: returns the state; then a normal run must produce the new one."""
     state = state_of(lake, lakes)
     outcome = run([A, added], lake, spark)
     assert not outcome.failed
@@ -61,7 +61,7 @@ def check(lake: Path, lakes: Lakes, spark: SparkSession, added: str = B) -> str:
 
 
 def check_vacuum(lake: Path) -> None:
-    """Whatever is on the disk and in no version, `vacuum` removes."""
+    """`vacuum` must remove every file on the disk that is in no version."""
     store = Store(lake)
     with store.begin() as started:
         started.vacuum(0)

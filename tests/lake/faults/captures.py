@@ -1,4 +1,4 @@
-"""Captures for these tests: small ones that come with the project, and larger ones of them."""
+"""Captures for these tests: small bundled ones, and larger ones made of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ B = str(FOLDER / "routers_ring.pcapng.gz")
 
 
 def replicated(path: Path, copies: int, *names: str) -> str:
-    """So many copies of each of these, mixed, in one file."""
+    """Writes this many copies of each of these captures, mixed, into one file."""
     originals = [list(packets([str(FOLDER / name)], Skipped())) for name in names]
     replicas = Replicas(originals)
     with path.open("wb") as file:

@@ -1,4 +1,4 @@
-"""Whether two lakes hold the same rows, each as often, whatever their files and their order."""
+"""Compares the rows of two lakes, regardless of their files and order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zenlake.lake.schema import TABLES
 
 
 def differences(one: Path, other: Path) -> dict[str, int]:
-    """By table, how many rows only one of them has; tables without any are not named."""
+    """By table, the number of rows that only one of the lakes has; equal tables are omitted."""
     found = {}
     for table in TABLES:
         a, b = _rows(one, table), _rows(other, table)
@@ -24,7 +24,7 @@ def differences(one: Path, other: Path) -> dict[str, int]:
 
 
 def counts(lake: Path) -> dict[str, int]:
-    """Rows by table."""
+    """The number of rows by table."""
     found = {}
     for table in TABLES:
         row = duckdb.execute(f"SELECT count(*) FROM ({_rows(lake, table)})").fetchone()
@@ -35,13 +35,13 @@ def counts(lake: Path) -> dict[str, int]:
 
 def _rows(lake: Path, table: str) -> str:
     files = ", ".join(f"'{file}'" for file in Store(lake).files(table))
-    # When it was read is another moment each time.
+    # The time of reading differs between runs.
     columns = "* EXCLUDE (read_ns, read_at)" if table == "captures" else "*"
     return f"SELECT {columns} FROM read_parquet([{files}], union_by_name = true)"
 
 
 def leftovers(lake: Path) -> list[str]:
-    """What a run that is over should have removed: staged files, and files of no version."""
+    """Files that a finished run should have removed: staged files, and files of no version."""
     staged = [f"_staging/{name.name}" for name in lake.glob("_staging/*")]
     found = []
     for file in lake.glob("*/*.parquet"):

@@ -1,4 +1,4 @@
-"""Two lakes that are made once: one that holds a capture, and one that holds another as well."""
+"""Two lakes that are made once: the old one holds one capture, the new one also another."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 collect_ignore = [] if IS_FULL else ["test_kill_often.py", "test_kill_stages.py", "test_retry.py"]
-"""They take from three minutes to half an hour."""
+"""These tests take from three minutes to half an hour."""
 
 
 @dataclass(frozen=True)
 class Lakes:
-    """Read-only: tests that write take a copy."""
+    """Read-only lakes: tests that write use a copy."""
 
     old: Path
     new: Path
 
     def copy(self, place: Path) -> Path:
-        """Of the old one."""
+        """Copies the old lake."""
         shutil.copytree(self.old, place, symlinks=True)
         return place
 

@@ -1,4 +1,4 @@
-"""Conversation: a client and a router on one connection, made with our own encoder."""
+"""Conversation: a client and a router on one connection, written with zenlake's encoder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COOKIE = b"cookie"
 
 
 class Conversation:
-    """Packets are a millisecond apart, until `time_us` is set to something else."""
+    """Packets are a millisecond apart, unless `time_us` is set."""
 
     def __init__(self, lease_s: int = 10) -> None:
         self.time_us = START_US
@@ -52,14 +52,14 @@ class Conversation:
         self.say(ROUTER, Open(lease_s, 0, seconds=True))
 
     def say(self, side: int, *messages: TransportMessage) -> None:
-        """One batch."""
+        """Sends one batch."""
         content = encode_messages([*messages])
         data = pack("<H", len(content)) + content
         for start in range(0, len(data), SEGMENT_BYTES):
             self._packet(side, _ACK, data[start : start + SEGMENT_BYTES])
 
     def send(self, *messages: NetworkMessage) -> None:
-        """From the client, in a frame of their own."""
+        """Sends messages of the client in one FRAME."""
         self.say(CLIENT, Frame(self._next(), [*messages]))
 
     def send_in_fragments(self, message: NetworkMessage) -> None:

@@ -1,4 +1,4 @@
-"""Driver: `zenlake pipeline` as a process of its own, to be killed at a chosen instant."""
+"""Driver: `zenlake pipeline` as a separate process, to be killed at a chosen moment."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pathlib import Path
 
 WAIT_SECONDS = 300
 _POLL_SECONDS = 0.002
-# A process that is to die soon need not optimise itself.
+# A process that will be killed soon need not be optimised by Java.
 _JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def environment() -> dict[str, str]:
-    """For children that shall find the same packages and start fast."""
+    """An environment for children that use the same packages and start fast."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "JAVA_TOOL_OPTIONS": _JAVA}
 
 
 def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[bytes]) -> bool:
-    """False where the process ended before."""
+    """Waits for a condition; returns False if the process ended first."""
     until = time.monotonic() + WAIT_SECONDS
     while not is_so():
         if process.poll() is not None:
@@ -33,7 +33,7 @@ def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[bytes]) -> b
 
 
 class Driver:
-    """Runs from the beginning; in a process group of its own, with its Java."""
+    """Starts the pipeline in its own process group, with its Java."""
 
     def __init__(self, lake: Path, *captures: str, scratch: Path | None = None) -> None:
         self._lake = lake
@@ -67,18 +67,18 @@ class Driver:
         return wait_until(lambda: any(scratch.glob(f"zenlake-*/{stage}")), self.process)
 
     def stage(self, stages: Sequence[str]) -> str:
-        """The last of these stages that has begun; `over` where the folder has gone already."""
+        """The last of these stages that has begun; `over` if the folder is gone already."""
         scratch = self._scratch
         assert scratch is not None
         begun = [stage for stage in stages if any(scratch.glob(f"zenlake-*/{stage}"))]
         return begun[-1] if begun else "over"
 
     def _log(self) -> list[Path]:
-        """A run that publishes first commits to this log."""
+        """The log to which a run commits first when it publishes."""
         return list(self._lake.glob("captures/_delta_log/*.json"))
 
     def kill(self, with_java: bool) -> bool:
-        """Whether it was alive. Java on its own goes when it finds that its driver is gone."""
+        """Kills the driver; returns whether it was alive. Java alone ends when it notices that."""
         was_alive = self.process.poll() is None
         if was_alive:
             kill = os.killpg if with_java else os.kill

@@ -13,7 +13,7 @@ from zenlake.wire import Push, Put, Query, Request, Timestamp, WireExpr, ZenohId
 U32_MAX: Final = (1 << 32) - 1
 U64_MAX: Final = (1 << 64) - 1
 LATEST_US: Final = (1 << 63) // 1_000 - 1_000
-"""In 2262; later packets have no time in 63 bits of nanoseconds."""
+"""In 2262; later times exceed 63 bits of nanoseconds."""
 YEAR_9999_US: Final = 253_402_300_799 * 1_000_000
 LONG_KEY: Final = "k" * KEY_EXPR_BYTES_MAX
 LARGE_BYTES: Final = TRACE_MESSAGE_BYTES_MAX - 1_000 if IS_FULL else 1 << 20
@@ -39,7 +39,7 @@ def poisoned(path: Path) -> None:
 
 
 def far_away(path: Path) -> None:
-    """Packets at times that no nanoseconds can say, the last ones of their connection."""
+    """Packets at times that nanoseconds cannot represent, the last ones of their connection."""
     made = Conversation()
     made.send(put("before"))
     for time_us in (LATEST_US + 1_000_000, YEAR_9999_US, U64_MAX):
@@ -49,7 +49,7 @@ def far_away(path: Path) -> None:
 
 
 def too_large(path: Path) -> None:
-    """A message of more bytes than any receiver takes, and one after it."""
+    """A message that exceeds the limit of every receiver, and one after it."""
     made = Conversation()
     made.send_in_fragments(put("too large", bytes(TRACE_MESSAGE_BYTES_MAX)))
     made.send(put("last"))

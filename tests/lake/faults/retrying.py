@@ -1,7 +1,7 @@
 """A driver whose tasks may fail: `python retrying.py CAPTURE CALM_LAKE LAKE`.
 
-Reads a capture into two lakes: into the first one in peace, into the second one while its
-workers are killed. What it prints at the end is why the second could not be read, or nothing.
+Reads a capture into two lakes: into the first one undisturbed, into the second one while its
+workers are killed. At the end it prints the error of the second run, or nothing.
 """
 
 from __future__ import annotations

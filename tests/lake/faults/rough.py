@@ -1,4 +1,4 @@
-"""One run over all that is hard to read, into a lake that another version wrote."""
+"""One run over all inputs that are hard to read, into a lake that another version wrote."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LOST = {
     "sessions": "patch",
     "captures": "bytes",
 }
-"""A column of each that an older writer did not know."""
+"""For each table, a column that an older writer did not have."""
 NEW = "of_a_later_writer"
 
 
@@ -40,10 +40,10 @@ class RoughRun:
     lake: Path
     folder: Path
     bad: dict[str, str]
-    """What the complaint says, by path; nothing for those that are read as far as possible."""
+    """The expected error by path; empty for files that are read as far as possible."""
     before: dict[str, int]
     plain: Path
-    """A copy of it under a name that is not odd."""
+    """A copy of the capture under an ordinary name."""
     code: int = 0
     complaints: list[str] = field(default_factory=list)
     output: str = ""
@@ -93,7 +93,7 @@ def bad_files(folder: Path) -> dict[str, str]:
 
 
 def _rewrite(lake: Path) -> None:
-    """Files as another writer would have made them, the empty ones too."""
+    """Rewrites all files as another writer would have, including the empty ones."""
     for table, column in LOST.items():
         for file in Store(lake).files(table):
             rows = pq.ParquetFile(file).read().drop_columns([column])

@@ -1,4 +1,4 @@
-"""The same file again, one that changed, and one that is new."""
+"""The same file again, a changed file, and a new file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.xdist_group("faults")
 
 
-def test_the_same_again_is_no_version(tmp_path: Path, lakes: Lakes, spark: SparkSession) -> None:
+def test_same_file_again_adds_no_version(tmp_path: Path, lakes: Lakes, spark: SparkSession) -> None:
     lake = lakes.copy(tmp_path / "lake")
     for given in ([A], [A, A], [A, str(tmp_path / "none.pcap")]):
         outcome = run(given, lake, spark)
@@ -34,7 +34,7 @@ def test_the_same_again_is_no_version(tmp_path: Path, lakes: Lakes, spark: Spark
 
 
 @pytest.mark.usefixtures("spark")
-def test_the_command_reports_unchanged_captures(
+def test_command_reports_unchanged_captures(
     lakes: Lakes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lake = lakes.copy(tmp_path / "lake")
@@ -43,10 +43,8 @@ def test_the_command_reports_unchanged_captures(
     assert (found["version"], found["read"], found["unchanged"]) == (1, [], [A])
 
 
-def test_a_file_that_changed_replaces_its_rows(
-    tmp_path: Path, lakes: Lakes, spark: SparkSession
-) -> None:
-    """It was B, then the same bytes under a new time, then A."""
+def test_changed_file_replaces_its_rows(tmp_path: Path, lakes: Lakes, spark: SparkSession) -> None:
+    """The file has the content of B, then the same bytes with a new time, then the content of A."""
     lake = lakes.copy(tmp_path / "lake")
     path = tmp_path / "one.pcapng.gz"
     shutil.copy(B, path)

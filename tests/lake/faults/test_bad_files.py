@@ -1,4 +1,4 @@
-"""A file that is no capture, or half of one, never stops the others."""
+"""A file that is not a capture, or a truncated one, does not stop the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zenlake.lake.publish import Store
 pytestmark = pytest.mark.xdist_group("faults")
 
 
-def test_the_others_are_read(rough: RoughRun) -> None:
+def test_other_files_are_read(rough: RoughRun) -> None:
     assert rough.code == 1
     entries = Store(rough.lake).manifest().captures
     assert {A, B} <= entries.keys()
@@ -35,7 +35,7 @@ def test_the_others_are_read(rough: RoughRun) -> None:
 
 
 @pytest.mark.usefixtures("spark")
-def test_nothing_could_be_read(
+def test_run_without_readable_files_fails(
     tmp_path: Path, lakes: Lakes, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lake = lakes.copy(tmp_path / "lake")
@@ -43,7 +43,7 @@ def test_nothing_could_be_read(
     assert main(["pipeline", *bad, "--lake", str(lake)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == len(bad)
     assert Store(lake).version() == 1
-    # Where there was no lake there is still none.
+    # No lake is created.
     assert main(["pipeline", *bad, "--lake", str(tmp_path / "none")]) == 2
     assert Store(tmp_path / "none").version() is None
     assert leftovers(tmp_path / "none") == []
@@ -51,7 +51,7 @@ def test_nothing_could_be_read(
 
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("name", ["folder", "-"])
-def test_what_cannot_be_captures(
+def test_inputs_that_cannot_be_captures_are_errors(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "folder" / "inner.pcap").mkdir(parents=True)

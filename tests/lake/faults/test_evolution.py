@@ -30,10 +30,10 @@ def ask(rough: RoughRun, text: str, capsys: pytest.CaptureFixture[str]) -> dict[
 
 
 def test_missing_columns_are_null(rough: RoughRun, capsys: pytest.CaptureFixture[str]) -> None:
-    """The later run has read captures beside old files."""
+    """The later run reads captures into a lake with old files."""
     for table, column in LOST.items():
         rows = rough.before[table]
-        # Every run writes `captures` anew, with the declared columns.
+        # Every run rewrites `captures`, with the declared columns.
         extra = "0" if table == "captures" else f"count({NEW})"
         text = f'SELECT count(*) AS n, count("{column}") AS known, {extra} AS extra'
         found = ask(rough, f"{text} FROM {table} WHERE capture = '{A}'", capsys)
@@ -46,7 +46,7 @@ def test_missing_columns_are_null(rough: RoughRun, capsys: pytest.CaptureFixture
 
 
 def test_frames_have_the_declared_columns(rough: RoughRun, spark: SparkSession) -> None:
-    """Counted in two statements for all tables, because each takes Spark a second."""
+    """Two statements count all tables, because each statement takes Spark a second."""
     opened = lakes_api.open(rough.plain, spark)
     counted, asked = [], []
     for table, column in LOST.items():

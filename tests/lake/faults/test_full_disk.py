@@ -1,4 +1,4 @@
-"""A disk that is full at any step: one line, and the old tables as they were."""
+"""A disk that is full at any step: the error has one line, and the old tables are unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("faults")
 
 DISK_BYTES = 4 << 20
 FREE_KILOBYTES = [0, 32, 64, 96, 128, 144, 160, 176, 192, 208, 224, 240] if IS_FULL else [0, 176]
-"""Too little for the first step, for reading, for putting together, for publishing."""
+"""Too little space for the first step, for reading, for deriving, for publishing."""
 
 
 @pytest.fixture
@@ -36,7 +36,9 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.usefixtures("spark")
-def test_full_at_any_step(disk: Path, lakes: Lakes, capfd: pytest.CaptureFixture[str]) -> None:
+def test_disk_that_is_full_at_any_step_keeps_the_old_tables(
+    disk: Path, lakes: Lakes, capfd: pytest.CaptureFixture[str]
+) -> None:
     lake = lakes.copy(disk / "lake")
     filler = disk / "filler"
     failed = 0

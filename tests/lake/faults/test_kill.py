@@ -1,4 +1,4 @@
-"""R08: a driver killed at any instant leaves the old tables or the new ones, all of them."""
+"""R08: a driver killed at any moment leaves either all old tables or all new ones."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.xdist_group("faults")
 
 KILLS = [("survey", True), ("read", False), ("publish", True)]
-"""In which step, and whether Java is killed with the driver or left to itself."""
+"""The step, and whether Java is killed with the driver."""
 if not IS_FULL:
-    KILLS = KILLS[-1:]  # each starts Spark
+    KILLS = KILLS[-1:]  # each kill starts Spark
 
 
-def test_killed_in_one_step_after_the_other(
+def test_driver_killed_in_each_step_leaves_one_state(
     tmp_path: Path, lakes: Lakes, spark: SparkSession
 ) -> None:
-    """Each run begins with what the one before it left."""
+    """Each run begins with the state that the previous one left."""
     lake = lakes.copy(tmp_path / "lake")
     with watching(lake, lakes):
         for step, with_java in KILLS:

@@ -1,4 +1,4 @@
-"""R08 at many instants, most of them spread over a whole run, the others while it publishes."""
+"""R08 at many moments, most of them spread over a whole run, the others during publication."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ PUBLISHING_KILLS = 9
 PUBLISHING_SECONDS = 0.3
 
 
-def test_killed_at_many_instants(tmp_path: Path, lakes: Lakes, spark: SparkSession) -> None:
+def test_driver_killed_at_many_moments_leaves_one_state(
+    tmp_path: Path, lakes: Lakes, spark: SparkSession
+) -> None:
     lake = lakes.copy(tmp_path / "whole")
     began = time.monotonic()
     whole = Driver(lake, A, B)

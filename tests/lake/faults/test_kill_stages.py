@@ -1,4 +1,4 @@
-"""R08: a driver killed at a random instant of each stage, with a small and with a split capture."""
+"""R08: a driver killed at a random moment of each stage, with a small and with a split capture."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KILLS_PER_STAGE = 6
 SOURCES = ("queries.pcapng.gz", "routers_ring.pcapng.gz", "pubsub_router.pcapng", "qos_matrix.pcap")
 COPIES = 110
 SMALL_STAGES = ("survey", "read", "publish")
-"""The tables of a capture that one task reads are derived while it is read."""
+"""Without `derive`: tables of a capture that one task reads are derived while it is read."""
 SPLIT_STAGES = ("survey", "read", "derive", "publish")
 
 
@@ -39,7 +39,7 @@ def kill_in_stages(
     calm = lakes.copy(folder / "calm")
     durations = run([A, added], calm, spark).seconds
     assert set(durations) == set(stages), durations
-    # A process that has just started is slower, above all when it publishes.
+    # A process that has just started is slower, mostly when it publishes.
     durations["publish"] *= 4
     states: Counter[tuple[str, str]] = Counter()
     for number in range(KILLS_PER_STAGE * len(stages)):
@@ -65,13 +65,13 @@ def kill_in_stages(
         assert not states[stage, "new"]
 
 
-def test_killed_in_each_stage_of_a_small_capture(
+def test_driver_killed_in_each_stage_of_a_small_capture(
     tmp_path: Path, lakes: Lakes, spark: SparkSession
 ) -> None:
     kill_in_stages(tmp_path, lakes, spark, B, SMALL_STAGES)
 
 
-def test_killed_in_each_stage_of_a_split_capture(
+def test_driver_killed_in_each_stage_of_a_split_capture(
     tmp_path: Path, lakes: Lakes, spark: SparkSession
 ) -> None:
     large = replicated(tmp_path / "large.pcapng", COPIES, *SOURCES)

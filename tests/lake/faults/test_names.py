@@ -1,4 +1,4 @@
-"""Names that mean something to a shell, to SQL or to Spark, and names that are no text."""
+"""Names with special characters of a shell, SQL or Spark, and names that are not text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.xdist_group("faults")
 
 
-def test_odd_names(rough: RoughRun, spark: SparkSession) -> None:
+def test_captures_and_lakes_with_odd_names_are_read(rough: RoughRun, spark: SparkSession) -> None:
     entries = Store(rough.lake).manifest().captures
     assert entries[rough.path(ODD_NAME)].rows == entries[B].rows
     assert rough.path(NO_TEXT_NAME) not in entries

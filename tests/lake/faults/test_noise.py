@@ -1,4 +1,4 @@
-"""P09: noise on the port of Zenoh gives the fast reader no pair to read, and no session."""
+"""P09: noise on the port of Zenoh contains no regular pair and no session."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def packet_of(content: Segment | UdpDatagram, number: int) -> Packet:
 
 
 def noise(seed: int, count: int) -> Iterator[Packet]:
-    """Conversations of all kinds, one after the other."""
+    """Conversations of all kinds, one after another."""
     chance = random.Random(f"bulk {seed}")
     number = 0
     while number < count:
@@ -48,7 +48,7 @@ def noise(seed: int, count: int) -> Iterator[Packet]:
 
 
 @pytest.mark.parametrize("seed", range(max(1, PACKETS // FILE_PACKETS)))
-def test_noise_is_no_zenoh(seed: int, tmp_path: Path) -> None:
+def test_noise_is_not_zenoh(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "noise.pcapng"
     store(path, [*noise(seed, min(PACKETS, FILE_PACKETS))])
     survey = fast_reader.survey(str(path))

@@ -1,4 +1,4 @@
-"""R11: a worker killed while it reads; Spark tries again, and nothing is there twice."""
+"""R11: a worker is killed while it reads; Spark retries its task, and no row is duplicated."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from zenlake.lake.publish import Store
 pytestmark = pytest.mark.xdist_group("faults")
 
 COPIES = 500 if IS_FULL else 100
-"""So many that rows are written while others are still read, by either reader."""
+"""Enough copies that rows are written while others are still read, by either reader."""
 ATTEMPTS = 4
 
 
 @pytest.mark.parametrize("kills", [1, 3, ATTEMPTS] if IS_FULL else [1])
-def test_workers_are_killed(kills: int, tmp_path: Path) -> None:
+def test_killed_workers_duplicate_no_rows(kills: int, tmp_path: Path) -> None:
     capture = replicated(tmp_path / "large.pcapng", COPIES, "pubsub_router.pcapng")
     calm, lake = tmp_path / "calm", tmp_path / "lake"
     command = [sys.executable, retrying.__file__, capture, str(calm), str(lake)]
@@ -32,10 +32,10 @@ def test_workers_are_killed(kills: int, tmp_path: Path) -> None:
         command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     begun: dict[int, Path] = {}
-    """Files of attempts that were killed, by inode."""
+    """Files of killed attempts, by inode."""
 
     def has_written() -> bool:
-        """Some attempt after those that are dead has."""
+        """Whether an attempt that is still alive has written a file."""
         place = "_staging/*/task-*/messages/*.parquet"
         files = {file.stat().st_ino: file for file in lake.glob(place) if file.stat().st_size > 4}
         is_new = bool(files.keys() - begun.keys())

@@ -1,6 +1,6 @@
-"""A process that reads two tables of a lake again and again, until its input ends.
+"""A process that reads two tables of a lake repeatedly until its input ends.
 
-Then it prints each thing that it saw once: how it read, and the rows by table and capture.
+Then it prints each distinct result: how it read, and the number of rows by table and capture.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PAUSE_SECONDS = 0.02
 
 
 def rows(files: Iterable[Path]) -> dict[str, int]:
-    """By capture."""
+    """The number of rows by capture."""
     found: Counter[str] = Counter()
     for file in files:
         found.update(pq.ParquetFile(file).read(["capture"]).column(0).to_pylist())
@@ -35,7 +35,7 @@ def by_snapshot(lake: Path) -> dict[str, dict[str, int]]:
 
 
 def by_name(lake: Path, table: str) -> dict[str, dict[str, int]]:
-    """As any reader of Delta tables does; each table on its own."""
+    """Reads each table on its own, as any reader of Delta tables does."""
     names = DeltaTable(lake / table).file_uris()
     return {table: rows(lake / table / Path(name).name for name in names)}
 

@@ -1,4 +1,4 @@
-"""The processes in which Spark runs Python, found among the descendants of a driver."""
+"""The Python worker processes of Spark, found among the descendants of a driver."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _DAEMON = b"pyspark.daemon"
 
 
 def _parents() -> dict[int, int]:
-    """By process; those that are gone meanwhile are not there."""
+    """The parent of each process; processes that ended meanwhile are omitted."""
     found = {}
     for place in Path("/proc").iterdir():
         if place.name.isdecimal():
             try:
-                # The name in brackets may hold anything.
+                # The name in brackets may contain any characters.
                 stat = (place / "stat").read_text()
                 found[int(place.name)] = int(stat.rpartition(")")[2].split()[1])
             except OSError:
@@ -30,7 +30,7 @@ def _is_daemon(process: int) -> bool:
 
 
 def workers(driver: int) -> list[int]:
-    """Children of the daemon, which forks one for each task; the daemon is not among them."""
+    """Children of the daemon, which forks one for each task, without the daemon itself."""
     parents = _parents()
 
     def is_descendant(process: int) -> bool:
@@ -46,7 +46,7 @@ def workers(driver: int) -> list[int]:
 
 
 def kill_workers(driver: int, signal: int) -> int:
-    """How many there were."""
+    """Sends a signal to all workers; returns their number."""
     killed = 0
     for process in workers(driver):
         try:

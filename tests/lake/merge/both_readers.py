@@ -1,4 +1,4 @@
-"""All tables of a capture, read by either reader, as rows that can be compared."""
+"""All tables of a capture, read by either reader, as comparable rows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_by_exact_reader(path: str) -> dict[str, list[Row]]:
 def read_by_both_readers(
     path: str, survey: Survey, splits: int = 1, chunk_bytes: int = CHUNK_BYTES
 ) -> dict[str, list[Row]]:
-    """Regular pairs in columns, the others one by one; perhaps in several tasks."""
+    """Regular pairs by the fast reader, others by the exact reader; possibly in several tasks."""
     found = list(parts(survey, assign(survey, splits).of_pair, splits))
     assert sum(len(part) for part in found) == len(survey)
     tasks = [Split(path, path, part, None, number == 0) for number, part in enumerate(found)]
@@ -48,7 +48,7 @@ def _rows(tables: list[pa.Table]) -> list[Row]:
 
 
 def differences(one: dict[str, list[Row]], other: dict[str, list[Row]]) -> list[str]:
-    """One line for each table that differs, with the first row that does."""
+    """One line for each table that differs, with the first different row."""
     found = []
     for name in WRITTEN:
         if one[name] == other[name]:

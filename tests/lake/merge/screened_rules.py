@@ -24,12 +24,12 @@ from zenlake.lake.fast_reader.columns import columnar_reader
 from zenlake.lake.fast_reader.screening.screen import Screen
 
 SEED = 2
-"""Its segments hold whole handshakes, without which no connection is regular."""
+"""The segments of this seed contain whole handshakes, which regular connections need."""
 COLUMNS = "columns"
 AGAIN = "again"
 EXACT = "exact"
 _REGULAR: dict[str, Any] = {"protocol": "tcp", "compression": False}
-"""What the fast reader takes, where the fault leaves a choice."""
+"""Options that make connections regular, if the fault allows it."""
 
 
 class Read(NamedTuple):
@@ -39,9 +39,9 @@ class Read(NamedTuple):
     expected: list[Row]
     found: list[Row]
     way: str
-    """How the connection was read in which the rule is broken."""
+    """How the connection with the broken rule was read."""
     refusals: set[str]
-    """Why connections of the capture are irregular, in the names of `reasons`."""
+    """Why connections of the capture are irregular, as names in `reasons`."""
 
 
 def samples() -> Iterator[Fault]:
@@ -72,7 +72,7 @@ def _order(row: Row) -> tuple[int, str, str]:
 
 @contextmanager
 def _screens() -> Iterator[list[Screen]]:
-    """The screens that are made meanwhile."""
+    """Collects the screens that are made inside the block."""
     made: list[Screen] = []
 
     class Noted(Screen):

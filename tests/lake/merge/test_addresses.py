@@ -13,7 +13,9 @@ from zenlake.lake.exact_reader.exact_tables import stage
 
 
 @pytest.mark.parametrize("name", ["pubsub_router", "ipv6_router", "udp_unicast", "multicast"])
-def test_addresses(name: str, tmp_path: Path) -> None:
+def test_sessions_and_nodes_have_the_addresses_of_their_connections(
+    name: str, tmp_path: Path
+) -> None:
     tables = stage(str(PATHS[name]), name)
     sessions = tables["sessions"].to_pylist()
     seen: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""Every rule, broken in a capture that both readers read: they find the same.
+"""Every rule, broken in a capture that both readers read: their findings are equal.
 
 `python -m tests.lake.merge.screened_rules` lists how each rule is screened.
 """
@@ -17,12 +17,12 @@ from zenlake.rules.screens import Asked, Followed, Never
 SAMPLES = list(samples())
 
 
-def test_there_is_a_sample_of_every_rule() -> None:
+def test_every_rule_has_a_sample() -> None:
     assert {fault.rule for fault in SAMPLES} == set(RULES)
 
 
 @pytest.mark.parametrize("fault", SAMPLES, ids=lambda one: f"{one.rule}-{one.break_rule.__name__}")
-def test_both_readers_find_the_same(fault: Fault, tmp_path: Path) -> None:
+def test_both_readers_find_the_same_violations(fault: Fault, tmp_path: Path) -> None:
     one = read(tmp_path, fault, SEED)
     assert one.found == one.expected
     assert fault.rule in {row["rule"] for row in one.expected}
@@ -30,7 +30,7 @@ def test_both_readers_find_the_same(fault: Fault, tmp_path: Path) -> None:
 
 
 def _check_way(one: Read) -> None:
-    """A condition that no sample comes to is not tested; one that refuses it is not needed."""
+    """Each declared condition must be reached by a sample, and must not refuse it."""
     screen = RULES[one.fault.rule].screen
     if isinstance(screen, Never):
         assert one.way == EXACT

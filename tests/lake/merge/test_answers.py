@@ -1,4 +1,4 @@
-"""Declarations with the number 0 on both readers, and the table on DuckDB."""
+"""Declarations with id 0 on both readers, and in the table on DuckDB."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zenlake.lake.fast_reader import Refusal, survey
 
 
 @pytest.mark.parametrize("case", [*CASES, "old_tokens"])
-def test_both_readers_recognize_an_answer(case: str, tmp_path: Path) -> None:
+def test_both_readers_recognise_an_answer(case: str, tmp_path: Path) -> None:
     path = tmp_path / "talk.pcapng"
     if case in CASES:
         talk(path, *CASES[case][0])

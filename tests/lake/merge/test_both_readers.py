@@ -1,4 +1,4 @@
-"""Both readers give the same rows of all tables, in chunks and splits of any size."""
+"""Both readers return the same rows of all tables, in chunks and splits of any size."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _survey(path: Path) -> Survey:
 
 
 @pytest.mark.parametrize("name", sorted(PATHS))
-def test_every_capture_gives_the_same_rows(name: str, tmp_path: Path) -> None:
+def test_both_readers_return_the_same_rows_of_every_capture(name: str, tmp_path: Path) -> None:
     path = str(_plain(name, tmp_path))
     found = _survey(Path(path))
     if name in _ORDINARY:
@@ -47,7 +47,7 @@ def test_every_capture_gives_the_same_rows(name: str, tmp_path: Path) -> None:
     assert differences(expected, read_by_both_readers(path, found, splits=3)) == []
 
 
-def test_invalid_keys_give_the_same_rows(tmp_path: Path) -> None:
+def test_both_readers_return_the_same_rows_of_invalid_keys(tmp_path: Path) -> None:
     path = str(odd_keys(tmp_path / "odd.pcapng"))
     assert (
         differences(read_by_exact_reader(path), read_by_both_readers(path, _survey(Path(path))))
@@ -56,7 +56,7 @@ def test_invalid_keys_give_the_same_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", _MUTATED)
-def test_changed_captures_too(name: str, tmp_path: Path) -> None:
+def test_both_readers_return_the_same_rows_of_mutated_captures(name: str, tmp_path: Path) -> None:
     original = _plain(name, tmp_path)
     content, packets = original.read_bytes(), load(original)
     path = tmp_path / "changed.pcapng"

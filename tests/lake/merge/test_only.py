@@ -1,4 +1,4 @@
-"""Only some tables: these are the same as among all, and there are no others."""
+"""Reading only some tables: they have the same rows as with all tables, and no others are made."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_requested_tables_have_the_same_rows(name: str, tmp_path: Path) -> None:
                 assert found[table] == (whole[table] if table in only else [])
 
 
-def test_nothing_else_is_made(tmp_path: Path) -> None:
+def test_no_other_tables_are_made(tmp_path: Path) -> None:
     path = _plain("multicast", tmp_path)
     made: dict[str, list[pa.Table]] = {}
 

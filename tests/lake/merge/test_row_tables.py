@@ -1,4 +1,4 @@
-"""Rows as Arrow tables: numbers that no BIGINT holds."""
+"""Rows as Arrow tables: numbers that exceed a BIGINT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions that were refused or lost, read as columns."""
+"""Refused and lost sessions, read by both readers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zenlake.lake.fast_reader import Refusal, survey
 
 
 @pytest.mark.parametrize("name", sorted(TRUTH))
-def test_both_readers_agree(name: str, tmp_path: Path) -> None:
+def test_both_readers_agree_on_session_ends(name: str, tmp_path: Path) -> None:
     path = plain(name, tmp_path)
     found = survey(path)
     assert not isinstance(found, Refusal)

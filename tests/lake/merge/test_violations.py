@@ -46,7 +46,7 @@ def test_both_readers_find_the_same_fault(tmp_path: Path) -> None:
     "rule", ["integer-not-minimal", "suffix-empty", "zid-zeros", "extension-repeated"]
 )
 def test_sizes_are_those_on_the_wire(rule: str, tmp_path: Path) -> None:
-    """Also of messages that would be written in fewer bytes."""
+    """Also for messages that zenlake would encode in fewer bytes."""
     for seed in range(first_seed(), first_seed() + 8):
         path = str(broken(tmp_path / "broken.pcapng", seed, rule).path)
         scalar = read_by_exact_reader(path)["messages"]
@@ -55,7 +55,7 @@ def test_sizes_are_those_on_the_wire(rule: str, tmp_path: Path) -> None:
         assert scalar == read_by_both_readers(path, found)["messages"], seed
 
 
-def test_rows_are_the_findings(tmp_path: Path) -> None:
+def test_rows_are_the_findings_of_the_checker(tmp_path: Path) -> None:
     made = broken(tmp_path / "broken.pcapng", 7, "response-after-final")
     [finding] = findings(made.path)
     [row] = rows_of(made.path, 16 << 20)
@@ -74,10 +74,10 @@ def test_rows_are_the_findings(tmp_path: Path) -> None:
     }
 
 
-def test_a_capture_without_violations_is_not_read_again(
+def test_capture_without_violations_is_not_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise screening would be of no use."""
+    """Otherwise screening would save nothing."""
 
     def read_again(*_: object) -> None:
         raise AssertionError("read again")
@@ -93,7 +93,7 @@ def test_a_capture_without_violations_is_not_read_again(
         assert not rows_of(path, 16 << 20)
 
 
-def test_doubted_pairs_are_left_to_the_exact_reader(tmp_path: Path) -> None:
+def test_pairs_with_possible_violations_go_to_the_exact_reader(tmp_path: Path) -> None:
     survey = _survey(_plain("pubsub_router", tmp_path))
     regular = survey.regular
     again = survey.doubting(regular)

@@ -1,4 +1,4 @@
-"""A column of a Parquet file is replaced: readers see its new values, the others as before."""
+"""Replacing a column of a Parquet file: readers see its new values, and the others unchanged."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     ],
     ids=["dictionary", "plain", "differences"],
 )
-def test_readers_see_the_new_column(source: Path, options: dict[str, object]) -> None:
+def test_readers_return_the_new_values(source: Path, options: dict[str, object]) -> None:
     values = pa.array([None if number % 3 == 0 else number * 10**12 for number in range(ROWS)])
     target = source.with_name("target.parquet")
     with_column(source, target, "trace_id", values, **options)
@@ -56,7 +56,7 @@ def test_readers_see_the_new_column(source: Path, options: dict[str, object]) ->
     with duckdb.connect() as database:
         rows = database.execute(f"SELECT trace_id FROM '{target}'").fetchall()
         assert [trace_id for (trace_id,) in rows] == values.to_pylist()
-        # By the statistics of the new column, of which the old one would skip everything.
+        # Uses the statistics of the new column; those of the old one would skip all rows.
         few = f"SELECT count(*) FROM '{target}' WHERE trace_id > {5_000 * 10**12}"
         expected_count = sum(1 for one in values.to_pylist() if one and one > 5_000 * 10**12)
         assert database.execute(few).fetchall() == [(expected_count,)]
@@ -65,22 +65,21 @@ def test_readers_see_the_new_column(source: Path, options: dict[str, object]) ->
     assert statistics.statistics.max == (GROUP_ROWS - 1) * 10**12
 
 
-def test_again(source: Path) -> None:
-    """A file that has been changed can be changed again."""
+def test_column_is_replaced_twice(source: Path) -> None:
     first, second = source.with_name("1.parquet"), source.with_name("2.parquet")
     with_column(source, first, "trace_id", pa.nulls(ROWS, pa.int64()))
     with_column(first, second, "trace_id", pa.array(range(ROWS), pa.int64()))
     assert pq.read_table(second).equals(pq.read_table(source))
 
 
-def test_a_footer_is_written_as_it_was_read(source: Path) -> None:
+def test_footer_is_written_as_it_was_read(source: Path) -> None:
     with source.open("rb") as file:
         footer, begin = _footer(file)
     content = source.read_bytes()
     assert write_struct(footer) == content[begin:-8]
 
 
-def test_mistakes_are_refused(source: Path) -> None:
+def test_wrong_number_of_values_or_unknown_column_is_refused(source: Path) -> None:
     target = source.with_name("target.parquet")
     with pytest.raises(LocalError, match="10000 rows, but 3 values of trace_id"):
         with_column(source, target, "trace_id", pa.array([1, 2, 3]))
@@ -89,7 +88,7 @@ def test_mistakes_are_refused(source: Path) -> None:
 
 
 @pytest.mark.parametrize("size", range(0, 60, 7))
-def test_a_footer_that_is_cut_off(source: Path, size: int) -> None:
+def test_truncated_footer_is_an_error(source: Path, size: int) -> None:
     with source.open("rb") as file:
         _, begin = _footer(file)
     with pytest.raises(LocalError, match="cut off"):

@@ -1,4 +1,4 @@
-"""Files of other tasks come to this worker's disk without taking each other's place."""
+"""Files of other tasks are copied to the disk of a worker without overwriting each other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zenlake.lake.address import Address
 from zenlake.lake.pipeline import delivery
 
 
-def test_files_of_one_name_and_two_tables_are_two_files(
+def test_files_of_two_tables_with_the_same_name_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def copied(source: Address, folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Splits of a capture derive their tables alone; groups that cross splits are noticed.
+"""Splits of a capture derive their tables alone; groups that cross splits are detected.
 
 The tasks run in this process, without Spark.
 """
@@ -27,13 +27,13 @@ SOURCES = (
     "multicast.pcapng.gz",
 )
 CUT_NAMES = "impaired.pcapng.gz"
-"""Some of its keys lie in two segments, so that copies have them in common."""
+"""Some of its keys span two segments, so that its copies share keys."""
 CORES = 2
 NO_SPARK: Any = None
 
 
 class Tasks:
-    """In the place of Spark's, with all jobs that were run."""
+    """Replaces the tasks of Spark; records all jobs that were run."""
 
     def __init__(self) -> None:
         self.scopes: list[str] = []
@@ -52,7 +52,7 @@ def tasks(monkeypatch: pytest.MonkeyPatch) -> Tasks:
 
 
 def whole(capture: str, lake: Path) -> Path:
-    """One task reads all of it, and puts it together."""
+    """The lake of a single task that reads and derives everything."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pipeline, "run_tasks", Tasks().run)
         patch.setattr(pipeline, "parallelism", lambda spark: CORES)
@@ -84,16 +84,16 @@ def in_splits(patch: pytest.MonkeyPatch, assign: Callable[[Survey, int], Assignm
 @pytest.mark.parametrize(
     ("divided", "is_closed", "scopes"),
     [
-        # Nodes that are connected are together: splits decide alone.
+        # Connected nodes are in one split: splits decide alone.
         (by_network, True, ["across"]),
         # Splits are not expected to decide alone.
         (by_session, False, ["across", "captures", "captures"]),
-        # They are expected to, but queries and publications cross them.
+        # They are expected to, but queries and publications cross splits.
         (by_session, True, ["across", "captures", "captures"]),
     ],
     ids=["networks", "sessions", "unexpected"],
 )
-def test_splits_have_the_rows_of_the_whole(
+def test_splits_have_the_rows_of_a_single_task(
     divided: Callable[[Survey, int], Any],
     is_closed: bool,
     scopes: list[str],
@@ -111,7 +111,7 @@ def test_splits_have_the_rows_of_the_whole(
     assert differences(expected, tmp_path / "lake") == {}
 
 
-def test_equal_publications_in_two_splits_are_noticed(
+def test_equal_publications_in_two_splits_are_detected(
     tasks: Tasks, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     capture = replicated(tmp_path / "x.pcapng", 3, CUT_NAMES)

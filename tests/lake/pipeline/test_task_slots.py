@@ -1,4 +1,4 @@
-"""How many tasks run at once, from settings and executors of simulated clusters."""
+"""The number of concurrent tasks, from settings and executors of simulated clusters."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def cluster(
 @pytest.mark.parametrize(
     ("settings", "executors", "default", "slots"),
     [
-        # On one machine Spark's own answer is right.
+        # On one machine Spark's default is right.
         ({"master": "local"}, 0, 1, 1),
         ({"master": "local[3]"}, 0, 3, 3),
         ({"master": "local[*,4]"}, 0, 16, 16),
         ({"master": "local[8]", "task.cpus": "2"}, 0, 8, 4),
         ({"master": "local[1]", "task.cpus": "2"}, 0, 1, 1),
-        # Executors that are there count, whatever was asked for.
+        # Existing executors count, whatever was requested.
         (STANDALONE, 2, 12, 12),
         ({**STANDALONE, "executor.cores": "4"}, 3, 2, 12),
         ({**STANDALONE, "cores.max": "64", "executor.cores": "4"}, 3, 12, 12),
         ({"master": "yarn", "executor.instances": "8"}, 3, 3, 3),
-        # There are none yet: what was asked for, or else Spark's guess.
+        # No executor exists yet: the requested number, else Spark's default.
         ({**STANDALONE, "cores.max": "6"}, 0, 2, 6),
         ({"master": "yarn", "executor.instances": "8", "executor.cores": "5"}, 0, 2, 40),
         ({"master": "yarn", "executor.instances": "8"}, 0, 2, 8),
         (STANDALONE, 0, 2, 2),
-        # Executors come when tasks wait for them.
+        # Executors are started when tasks wait for them.
         (DYNAMIC, 0, 2, UNBOUNDED_CORES),
         ({**DYNAMIC, "dynamicAllocation.maxExecutors": "infinity"}, 0, 2, UNBOUNDED_CORES),
         ({**DYNAMIC, "dynamicAllocation.maxExecutors": "2147483647"}, 0, 2, UNBOUNDED_CORES),
@@ -59,7 +59,9 @@ def cluster(
         (STANDALONE, None, 9, 9),
     ],
 )
-def test_slots(settings: dict[str, str], executors: int | None, default: int, slots: int) -> None:
+def test_slots_follow_settings_and_executors(
+    settings: dict[str, str], executors: int | None, default: int, slots: int
+) -> None:
     assert task_slots(cluster(settings, executors, default)) == slots
 
 
@@ -74,7 +76,7 @@ class Clock:
 
 
 def settle(settings: dict[str, str], arrivals: list[float]) -> tuple[int, float]:
-    """Slots after waiting for executors of one core that come at these times, and the wait."""
+    """Slots after waiting for executors of one core that arrive at these times, and the wait."""
     clock = Clock()
 
     def look() -> Cluster:
@@ -85,19 +87,19 @@ def settle(settings: dict[str, str], arrivals: list[float]) -> tuple[int, float]
     return task_slots(found), clock.now
 
 
-def test_executors_that_are_coming_are_waited_for() -> None:
+def test_starting_executors_are_waited_for() -> None:
     slots, waited = settle(STANDALONE, [2.5, 2.9, 3.6])
     assert slots == 3
     assert waited < 5
 
 
-def test_the_wait_ends_when_all_that_were_asked_for_are_there() -> None:
+def test_wait_ends_when_all_requested_executors_exist() -> None:
     slots, waited = settle({**STANDALONE, "cores.max": "3"}, [0.5, 0.6, 0.7])
     assert slots == 3
     assert waited < 0.9
 
 
-def test_the_wait_for_executors_that_never_come_is_bounded() -> None:
+def test_wait_for_missing_executors_is_bounded() -> None:
     slots, waited = settle({**STANDALONE, "cores.max": "3"}, [])
     assert slots == 3
     assert waited == pytest.approx(tasks.EXECUTORS_WAIT_SECONDS, abs=0.2)

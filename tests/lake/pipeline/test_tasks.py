@@ -1,4 +1,4 @@
-"""Tasks on a real session: results, order, and what a failure says."""
+"""Tasks on a real session: results, their order, and the message of a failure."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def test_results_are_in_the_order_of_the_jobs(spark: SparkSession) -> None:
     assert run_tasks(spark, double, []) == []
 
 
-def test_an_exception_of_a_task_is_an_error_in_one_line(spark: SparkSession) -> None:
+def test_exception_in_a_task_is_an_error_in_one_line(spark: SparkSession) -> None:
     with pytest.raises(LakeError) as raised, one_line_spark_errors():
         run_tasks(spark, fail, [{"number": 3}])
     assert str(raised.value) == "a task of Spark failed: is one too many"
 
 
-def test_a_session_on_this_machine(spark: SparkSession) -> None:
+def test_local_session_has_a_slot_for_each_core(spark: SparkSession) -> None:
     assert is_local(spark)
     assert parallelism(spark) == 2

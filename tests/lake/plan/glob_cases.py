@@ -34,4 +34,4 @@ WHERE_HADOOP_FAILS: list[Case] = [
     ("{[,],[}]}", [",", "}"], ["[", "a"]),
     (r"\a\\", ["a\\"], ["a"]),
 ]
-"""Its `GlobPattern` makes no regular expression of the first, and a bell of the second."""
+"""Differences from Hadoop: its `GlobPattern` fails on the first, and reads `\\a` as a bell."""

@@ -1,4 +1,4 @@
-"""Patterns of file names, without Spark; `test_spark_files.py` holds them to Hadoop's own."""
+"""Patterns of file names, without Spark; `test_spark_files.py` compares them with Hadoop's."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def matches(pattern: str, name: str) -> bool:
     ("pattern", "names", "others"),
     [*CASES, *WHERE_HADOOP_FAILS],
 )
-def test_names(pattern: str, names: list[str], others: list[str]) -> None:
+def test_pattern_matches_the_expected_names(
+    pattern: str, names: list[str], others: list[str]
+) -> None:
     assert [name for name in names if not matches(pattern, name)] == []
     assert [name for name in others if matches(pattern, name)] == []
 
@@ -45,7 +47,7 @@ def test_names(pattern: str, names: list[str], others: list[str]) -> None:
         ("{a,a}", ["a"]),
     ],
 )
-def test_choices(pattern: str, expected: list[str]) -> None:
+def test_braces_are_expanded(pattern: str, expected: list[str]) -> None:
     assert choices(pattern) == expected
 
 
@@ -73,7 +75,7 @@ def test_invalid_patterns_are_errors(pattern: str, cause: str) -> None:
     assert f"is no pattern: {cause}" in str(raised.value)
 
 
-def test_as_many_choices_as_are_allowed() -> None:
+def test_number_of_choices_is_limited() -> None:
     assert choices(nested(GLOB_DEPTH_MAX)) == ["a"]
     most = "{" + ",".join(map(str, range(GLOB_CHOICES_MAX))) + "}"
     assert len(choices(most)) == GLOB_CHOICES_MAX
@@ -87,7 +89,7 @@ def test_many_stars_take_no_exponential_time() -> None:
     assert time.process_time() - began < 1
 
 
-def test_paths(tmp_path: Path) -> None:
+def test_matching_paths_are_found(tmp_path: Path) -> None:
     for name in ("a/x.pcap", "b/x.pcap", "b/y.pcap", "c/d/x.pcap", "[e]/x.pcap"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()

@@ -27,30 +27,32 @@ def names(*paths: str) -> list[str]:
     return [Path(one.path).name for one in inputs_of(paths)]
 
 
-def test_a_folder_and_a_list(folder: Path) -> None:
+def test_folders_and_lists_are_expanded(folder: Path) -> None:
     assert names(str(folder)) == ["a.pcapng.gz", "b.pcap", "x[1].pcap"]
     both = (str(folder / "odd.bin"), str(folder / "b.pcap"), str(folder / "odd.bin"))
     assert names(*both) == ["odd.bin", "b.pcap"]
 
 
-def test_patterns(folder: Path) -> None:
+def test_patterns_are_expanded(folder: Path) -> None:
     assert names(f"{folder}/*") == ["a.pcapng.gz", "b.pcap", "c.pcap", "x[1].pcap"]
     assert names(f"{folder}/**/*.pcap") == ["b.pcap", "c.pcap", "x[1].pcap"]
     assert names(f"{folder}/?.pcap") == ["b.pcap"]
     assert names(f"{folder}/*.bin") == ["odd.bin"]
 
 
-def test_a_name_that_exists_is_no_pattern(folder: Path) -> None:
+def test_existing_name_is_not_a_pattern(folder: Path) -> None:
     assert names(f"{folder}/x[1].pcap") == ["x[1].pcap"]
 
 
-def test_the_name_in_tables_is_as_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_name_in_tables_is_as_the_user_wrote_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(folder)
     [found] = inputs_of(["b.pcap"])
     assert found == ("b.pcap", str(folder / "b.pcap"))
 
 
-def test_addresses(folder: Path) -> None:
+def test_file_addresses_are_paths(folder: Path) -> None:
     [found] = inputs_of([f"file://{folder}/b.pcap"])
     assert found.path == str(folder / "b.pcap")
     assert names(f"file:{folder}/x%5B1%5D.pcap") == ["x[1].pcap"]
@@ -63,7 +65,7 @@ def test_addresses(folder: Path) -> None:
 
 
 def test_an_unknown_scheme_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that happens to be called so does not make it a path; a file's name may be odd."""
+    """Even if a folder has that name; the name of a file may contain a colon."""
     monkeypatch.chdir(folder)
     (folder / "foo:" / "x").mkdir(parents=True)
     (folder / "foo:" / "x" / "a.pcap").touch()
@@ -74,7 +76,7 @@ def test_an_unknown_scheme_is_an_error(folder: Path, monkeypatch: pytest.MonkeyP
             inputs_of([address])
 
 
-def test_one_file_by_several_names_is_read_once(
+def test_file_with_several_names_is_read_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
@@ -105,14 +107,14 @@ def chosen(folder: Path, **choice: Any) -> list[str]:
 
 
 def test_files_are_chosen_by_name(folder: Path) -> None:
-    """The filter takes the place of the names that captures have."""
+    """The filter replaces the usual names of captures."""
     assert chosen(folder, name_filter="*.{bin,gz}") == ["a.pcapng.gz", "odd.bin"]
     assert chosen(folder, name_filter="nothing*") == []
     both = inputs_of([f"{folder}/*", str(folder / "b.pcap")], FileChoice("[^a-x]*"))
     assert both == []
 
 
-def test_folders_are_looked_through_if_asked_for(folder: Path) -> None:
+def test_subfolders_are_searched_if_requested(folder: Path) -> None:
     (folder / "sub" / "loop").symlink_to(folder)
     deep = folder / "sub" / "deep"
     deep.mkdir()
@@ -134,7 +136,7 @@ def test_files_are_chosen_by_time(folder: Path) -> None:
 def test_relative_paths_are_refused_if_the_folder_is_not_known(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Over Connect, Spark plans in a folder that is called like the session."""
+    """Over Connect, Spark plans in a folder that is named after the session."""
     monkeypatch.chdir(folder)
     check_paths(["b.pcap"], is_table=False)
     with pytest.raises(ZenlakeError, match=r"is a relative path, and those of a table start"):

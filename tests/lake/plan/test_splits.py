@@ -1,4 +1,4 @@
-"""A task reads only its part of the file, and all tasks together give the rows of the whole."""
+"""A task reads only its part of the file; all tasks together return the rows of the whole file."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ STRETCH_BYTES = 4_000
 
 
 def copied(number: int) -> bytes:
-    """A section of its own with the sessions of other nodes, in one of the byte orders."""
+    """A separate section with the sessions of other nodes, in one of the byte orders."""
     source = CAPTURES / SOURCES[number % len(SOURCES)]
     order = "<>"[number % 2]
     packets = list(replicate(load(source), 1, seed=number))
     links = sorted({packet.link_type for packet in packets})
     clock = option(NANOSECONDS, b"\x09", order)
-    # An interface that nothing is from: what follows must not be taken for the first.
+    # An unused interface, so that packets must not be assigned to the first one.
     content = section(order) + interface(147, order=order)
     content += b"".join(interface(link, clock, order) for link in links)
     return content + b"".join(
@@ -72,7 +72,7 @@ def copied(number: int) -> bytes:
 
 @pytest.fixture(scope="module")
 def sequence(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Sessions that follow each other, in eight sections."""
+    """Consecutive sessions, in eight sections."""
     path = tmp_path_factory.mktemp("splits") / "sequence.pcapng"
     path.write_bytes(b"".join(copied(number) for number in range(8)))
     return str(path)
@@ -92,7 +92,7 @@ def surveyed(path: str) -> Survey:
 
 @pytest.mark.usefixtures("in_small_parts")
 @pytest.mark.parametrize("splits", [1, 2, 5])
-def test_tasks_that_read_parts_give_the_rows_of_the_whole(sequence: str, splits: int) -> None:
+def test_splits_together_have_the_rows_of_the_whole_file(sequence: str, splits: int) -> None:
     found = surveyed(sequence)
     assert found.regular.any()
     assert not found.regular.all()
@@ -101,10 +101,10 @@ def test_tasks_that_read_parts_give_the_rows_of_the_whole(sequence: str, splits:
 
 
 @pytest.mark.usefixtures("in_small_parts")
-def test_pairs_from_all_over_the_file_give_the_rows_of_the_whole(sequence: str) -> None:
-    """Each task has pairs from all over the file, and reads many ranges."""
+def test_splits_with_scattered_pairs_have_the_rows_of_the_whole_file(sequence: str) -> None:
+    """Each task has pairs from the whole file, and reads many ranges."""
     found = surveyed(sequence)
-    # Links of the same nodes stay together, as the exact reader needs it.
+    # Links of the same nodes stay together, as the exact reader requires.
     of_pair = by_session(found, len(found)) * 7 % 4
     some = list(parts(found, of_pair, 4))
     assert min(len(part.ranges) for part in some) > 1
@@ -163,11 +163,11 @@ def test_connected_nodes_stay_in_one_split_if_loads_are_even(sequence: str) -> N
     assert set(of_node.values()) == {0, 1}
 
 
-def test_a_network_that_is_too_large_is_divided_by_sessions(sequence: str) -> None:
+def test_network_that_is_too_large_is_divided_by_sessions(sequence: str) -> None:
     found = surveyed(sequence)
     found.others = 0
     is_known = (found.zids != "").all(axis=1)
-    found.zids[is_known, 0] = "a1"  # a node that all others are connected with
+    found.zids[is_known, 0] = "a1"  # a node that is connected to all others
     assigned = assign(found, 2)
     assert not assigned.is_closed
     assert assigned.of_pair.tolist() == by_session(found, 2).tolist()
@@ -175,7 +175,7 @@ def test_a_network_that_is_too_large_is_divided_by_sessions(sequence: str) -> No
 
 
 def test_networks_are_found_over_many_hops(sequence: str) -> None:
-    """A chain of nodes, each connected with the next, in no order."""
+    """A chain of connected nodes, in random order."""
     found = surveyed(sequence)
     names = [f"{number * 7919 % 1000:03}" for number in range(len(found) + 1)]
     found.zids = np.array(list(pairwise(names)))
@@ -192,7 +192,7 @@ def loads_of(totals: list[int], loads: list[int]) -> list[int]:
     return [int(load) for load in found]
 
 
-def test_neighbours_fill_one_split_after_the_other() -> None:
+def test_neighbouring_pairs_fill_splits_in_order() -> None:
     assert loads_of([10] * 40, [0, 0, 0, 0]) == [100, 100, 100, 100]
     assert loads_of([10] * 40, [500, 0, 60, 0]) == [500, 150, 160, 150]
     assert loads_of([10] * 4, [0, 0, 5_000]) == [20, 20, 5_000]
@@ -212,7 +212,7 @@ def test_a_large_session_does_not_make_loads_uneven(sequence: str) -> None:
 def test_a_long_session_goes_to_the_split_that_reads_most_of_the_file(
     sequence: str,
 ) -> None:
-    """The first split reads what is no TCP; the others are to be short parts of the file."""
+    """The first split reads all packets that are not TCP; the others should be short parts."""
     found = surveyed(sequence)
     found.others = 1
     small = int(np.argmin(_loads(found)))
@@ -220,7 +220,7 @@ def test_a_long_session_goes_to_the_split_that_reads_most_of_the_file(
     assert by_session(found, 4)[small] == 0
 
 
-def test_small_gaps_are_read_over() -> None:
+def test_small_gaps_between_ranges_are_read() -> None:
     far = 2 * RANGE_GAP_BYTES
     marks = np.array([[24, 1], [100, 5], [100 + far, 9], [200 + far, 12]], np.int64)
     end = (300 + far, 20)
@@ -231,7 +231,7 @@ def test_small_gaps_are_read_over() -> None:
     assert len(ranges_of(marks, end, np.zeros(4, np.bool_))) == 0
 
 
-def test_parts_that_were_stored(sequence: str, tmp_path: Path) -> None:
+def test_stored_splits_are_loaded_unchanged(sequence: str, tmp_path: Path) -> None:
     for number, part in enumerate(parts(found := surveyed(sequence), by_session(found, 3), 3)):
         place = str(tmp_path / "part.npz")
         part.save(place)
@@ -244,9 +244,7 @@ def test_parts_that_were_stored(sequence: str, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("in_small_parts")
 @pytest.mark.parametrize("what", ["records", "interface"])
-def test_a_file_that_changed_is_an_error_of_each_part(
-    what: str, sequence: str, tmp_path: Path
-) -> None:
+def test_changed_file_is_an_error_in_each_split(what: str, sequence: str, tmp_path: Path) -> None:
     content = bytearray(Path(sequence).read_bytes())
     path = tmp_path / "a.pcapng"
     path.write_bytes(content)
@@ -254,7 +252,7 @@ def test_a_file_that_changed_is_an_error_of_each_part(
     last = list(parts(found, by_session(found, 4), 4))[-1]
     assert last.ranges[0, 0] > found.size_bytes // 2
     if what == "records":
-        # The first record of the range is another one: a block of no known type.
+        # The range now begins with a block of unknown type.
         at = int(last.ranges[0, 0])
         content[at : at + 4] = bytes([99, 0, 0, 99])
     else:

@@ -1,4 +1,4 @@
-"""Lakes as releases before Delta tables wrote them, of any tables and columns."""
+"""Lakes as releases before Delta tables wrote them, with any tables and columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zenlake.lake.publish import Store
 
 
 class OldRows(NamedTuple):
-    """Rows of one capture in one table, in a file that may lack columns."""
+    """Rows of one capture in one table; the file may lack columns."""
 
     capture: str
     table: str
@@ -25,7 +25,7 @@ class OldRows(NamedTuple):
 def make(
     directory: Path, schemas: Mapping[str, pa.Schema], parts: Sequence[OldRows], version: int = 7
 ) -> Store:
-    """`schemas` are the newest of each table."""
+    """Writes the lake; `schemas` has the newest schema of each table."""
     folder = directory / "_versions" / str(version)
     for table, schema in schemas.items():
         (folder / table).mkdir(parents=True)

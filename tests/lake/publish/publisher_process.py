@@ -1,9 +1,9 @@
 """A process whose children publish versions until they are killed.
 
-Each line on standard input asks for a child; the answers are its process id and, when it is gone,
-how it ended. A number in the line has the child publish once and kill itself before the commit of
-that number. In every version all captures have the same edition, and there are two or three of
-them: a reader that sees two editions, or another number, has not seen one version.
+Each line on standard input requests a child; the answers are its process id and, after its end,
+its exit status. With a number in the line, the child publishes once and kills itself before the
+commit of that number. In every version all captures have the same edition, and there are two or
+three of them: a reader with two editions, or another number, has not read one version.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CAPTURES = ("a", "b", "c")
 
 
 def present(edition: int) -> tuple[str, ...]:
-    """The third comes and goes."""
+    """The captures of an edition; the third is in every other one."""
     return CAPTURES if edition % 2 else CAPTURES[:2]
 
 
@@ -46,7 +46,7 @@ def die_before(number: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return original(self, *args, **kwargs)
 
-    Table.commit = counted  # type: ignore[method-assign]  # to die in the middle of it
+    Table.commit = counted  # type: ignore[method-assign]  # kills the process before a commit
 
 
 def serve(directory: Path) -> None:

@@ -1,4 +1,4 @@
-"""Small captures for a lake: rows of two tables that say which capture and edition they are of."""
+"""Small captures for a lake: rows of two tables that contain their capture and edition."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def rows_of_captures(paths: tuple[str, ...], edition: int = 1) -> dict[str, list
 
 
 def add(run: Run, *paths: str, edition: int = 1) -> int:
-    """All in one file for each table."""
+    """Adds captures, with all rows in one file for each table."""
     files = written(Path(run.staging.path), rows_of_captures(paths, edition)) if paths else {}
     return run.publish([capture_row(path, edition) for path in paths], files)
 
 
 def lake(directory: Path, *paths: str) -> Store:
-    """A capture each run, so that each has files of its own."""
+    """A lake with one run for each capture, so that each capture has its own files."""
     store = Store(directory)
     with store.begin() as run:
         if not paths:

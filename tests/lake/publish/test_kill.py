@@ -1,4 +1,4 @@
-"""Killed at any commit and at any instant: readers always see one whole version."""
+"""Publishers killed before any commit and at any moment: readers always see one whole version."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 KILLS = 200 if IS_FULL else 8
 WATCHING_SECONDS = 30 if IS_FULL else 3
 LIFE_SECONDS = 0.4
-"""About the time of a few publications."""
+"""About the duration of a few publications."""
 
 
 class Children:
-    """Publish while `publishing` is entered; killed when it is left."""
+    """Children publish inside the block `publishing` and are killed at its end."""
 
     def __init__(self, directory: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -51,10 +51,10 @@ class Children:
             yield
         finally:
             os.kill(child, signal.SIGKILL)
-            assert self._answer() == signal.SIGKILL  # and not an end of its own
+            assert self._answer() == signal.SIGKILL  # it did not end by itself
 
     def survives(self, number: int) -> bool:
-        """Publishes once, and dies before this commit; True where there are not that many."""
+        """Publishes once and is killed before this commit; True if there are fewer commits."""
         self._ask(str(number))
         self._answer()
         status = self._answer()
@@ -73,21 +73,23 @@ def children(tmp_path: Path) -> Iterator[Children]:
 
 
 def edition_of(store: Store) -> int:
-    """The one edition of all rows; they are all there, once."""
+    """The edition of all rows; asserts that each row exists once."""
     rows = contents(store)
     [edition] = {edition for table in rows.values() for _, edition in table}
     assert rows == expected(dict.fromkeys(publisher_process.present(edition), edition))
     return edition
 
 
-def test_killed_before_every_commit(tmp_path: Path, children: Children) -> None:
+def test_publisher_killed_before_any_commit_leaves_one_version(
+    tmp_path: Path, children: Children
+) -> None:
     store = Store(tmp_path)
     with store.begin() as run:
         add(run, *publisher_process.CAPTURES)
     last, number = 1, 0
     while not children.survives(number):
         assert edition_of(store) == last == store.version()
-        # The next run undoes what the dead one left, and publishes.
+        # The next run undoes the commits of the killed one, and publishes.
         if number % 3 == 2:
             assert children.survives(10_000)
             last += 1
@@ -97,7 +99,9 @@ def test_killed_before_every_commit(tmp_path: Path, children: Children) -> None:
     assert number >= 4  # begin, two tables, the publication
 
 
-def test_killed_at_any_instant(tmp_path: Path, children: Children) -> None:
+def test_publisher_killed_at_any_moment_leaves_one_version(
+    tmp_path: Path, children: Children
+) -> None:
     store = Store(tmp_path)
     with store.begin() as run:
         add(run, *publisher_process.CAPTURES)
@@ -118,14 +122,14 @@ def test_killed_at_any_instant(tmp_path: Path, children: Children) -> None:
         assert set((tmp_path / table).glob("*.parquet")) == set(store.files(table))
 
 
-def test_watched_at_every_instant(tmp_path: Path, children: Children) -> None:
+def test_concurrent_reader_always_sees_one_version(tmp_path: Path, children: Children) -> None:
     store = Store(tmp_path)
     with store.begin() as run:
         add(run, *publisher_process.CAPTURES)
     seen: set[int] = set()
     began = time.monotonic()
     with children.publishing():
-        # On a busy machine until a few versions have come.
+        # On a busy machine, wait until a few versions exist.
         while time.monotonic() - began < WATCHING_SECONDS or len(seen) < 3:
             seen.add(edition_of(store))
             assert time.monotonic() - began < WATCHING_SECONDS + 60

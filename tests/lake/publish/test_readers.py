@@ -1,4 +1,4 @@
-"""Each table is a plain Delta table: readers that are not ours see the current rows."""
+"""Each table is a plain Delta table: other readers see the current rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zenlake.limits import LAKE_RETENTION_HOURS_MAX
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Captures were added, replaced, removed and compacted."""
+    """A lake in which captures were added, replaced, removed and compacted."""
     store = lake(tmp_path, "a", "b", "c")
     with store.begin() as run:
         add(run, "b", edition=2)
@@ -26,26 +26,26 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
-def test_polars(store: Store, tmp_path: Path) -> None:
+def test_polars_reads_the_current_rows(store: Store, tmp_path: Path) -> None:
     rows = polars.scan_delta(str(tmp_path / "messages")).collect()
     assert sorted(rows["capture"].to_list()) == sorted(["a", "b"] * ROWS["messages"])
     assert rows.filter(polars.col("capture") == "b")["seq"].to_list() == [2] * ROWS["messages"]
     assert rows.columns == TABLES["messages"].names
 
 
-def test_pandas(store: Store, tmp_path: Path) -> None:
+def test_pandas_reads_the_current_rows(store: Store, tmp_path: Path) -> None:
     rows = DeltaTable(tmp_path / "samples").to_pandas()
     assert len(rows) == 2 * ROWS["samples"]
     assert set(rows["capture"]) == {"a", "b"}
 
 
-def test_duckdb_by_the_list_of_files(store: Store, tmp_path: Path) -> None:
+def test_duckdb_reads_the_current_rows_from_the_file_list(store: Store, tmp_path: Path) -> None:
     files = DeltaTable(tmp_path / "messages").file_uris()
     [(count,)] = duckdb.execute("SELECT count(*) FROM read_parquet(?)", [files]).fetchall()
     assert count == 2 * ROWS["messages"]
 
 
-def test_a_reader_of_parquet_files_after_a_vacuum(store: Store, tmp_path: Path) -> None:
+def test_parquet_files_after_a_vacuum_have_the_current_rows(store: Store, tmp_path: Path) -> None:
     query = f"SELECT count(*) FROM '{tmp_path}/messages/*.parquet'"
     [(stale,)] = duckdb.execute(query).fetchall()
     assert stale > 2 * ROWS["messages"]
@@ -77,7 +77,7 @@ def test_files_are_skipped_by_key_capture_and_time(store: Store, tmp_path: Path)
     assert by_capture["b"]["min"]["key"] == by_capture["b"]["max"]["key"] == "robot/2"
 
 
-def test_other_writers_keep_old_files_for_as_long_as_we_do(store: Store, tmp_path: Path) -> None:
+def test_other_writers_keep_old_files_equally_long(store: Store, tmp_path: Path) -> None:
     settings = DeltaTable(tmp_path / "messages").metadata().configuration
     kept = f"interval {LAKE_RETENTION_HOURS_MAX} hours"
     assert settings["delta.deletedFileRetentionDuration"] == kept

@@ -15,7 +15,7 @@ from zenlake.lake.publish import Store, removal
 def test_files_of_different_tables_are_copied_to_different_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A task uses one name for its files of all tables, and tables are changed in parallel."""
+    """A task uses the same name for its files of all tables, and tables are changed in parallel."""
     fetched: list[tuple[str, Path]] = []
 
     def fetch(source: Address, folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What a lake holds, version by version."""
+"""The contents of a lake, version by version."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import VERSION
 
 
-def test_a_new_lake_is_empty(tmp_path: Path) -> None:
+def test_new_lake_is_empty(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "not-yet"):
         store = Store(place)
         assert store.version() is None
@@ -64,7 +64,7 @@ def test_captures_that_share_files_are_removed_one_by_one(tmp_path: Path) -> Non
     assert contents(store) == expected({"a": 1, "c": 2})
 
 
-def test_the_manifest_lists_the_captures(tmp_path: Path) -> None:
+def test_manifest_lists_the_captures(tmp_path: Path) -> None:
     store = lake(tmp_path, "a", "b")
     manifest = store.manifest()
     assert (manifest.version, list(manifest.captures)) == (2, ["a", "b"])
@@ -78,7 +78,7 @@ def test_the_manifest_lists_the_captures(tmp_path: Path) -> None:
     assert not manifest.has(os.path.abspath("z"), f"{1:064x}")
 
 
-def test_a_capture_read_into_older_tables_is_to_be_read_again(tmp_path: Path) -> None:
+def test_capture_in_tables_of_an_older_schema_is_read_again(tmp_path: Path) -> None:
     store = Store(tmp_path)
     with store.begin() as run:
         files = written(Path(run.staging.path), rows_of_captures(("a",)))
@@ -91,7 +91,7 @@ def test_a_capture_read_into_older_tables_is_to_be_read_again(tmp_path: Path) ->
     assert contents(store) == expected({"a": 1})
 
 
-def test_no_change_is_no_version(tmp_path: Path) -> None:
+def test_run_without_changes_adds_no_version(tmp_path: Path) -> None:
     store = lake(tmp_path, "a")
     with store.begin() as run:
         assert run.publish() == 1
@@ -99,7 +99,7 @@ def test_no_change_is_no_version(tmp_path: Path) -> None:
     assert contents(store) == expected({"a": 1})
 
 
-def test_rows_that_another_run_read_meanwhile_are_not_doubled(tmp_path: Path) -> None:
+def test_rows_of_a_concurrent_run_are_not_duplicated(tmp_path: Path) -> None:
     store = Store(tmp_path)
     with store.begin() as slow, store.begin() as quick:
         add(quick, "a")
@@ -107,7 +107,7 @@ def test_rows_that_another_run_read_meanwhile_are_not_doubled(tmp_path: Path) ->
     assert contents(store) == expected({"a": 1, "b": 1})
 
 
-def test_a_run_that_publishes_nothing_leaves_nothing(tmp_path: Path) -> None:
+def test_run_that_publishes_nothing_leaves_no_files(tmp_path: Path) -> None:
     store = lake(tmp_path, "a")
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(ZeroDivisionError), store.begin() as run:  # noqa: PT012  # leaving the block is what is tested
@@ -116,7 +116,7 @@ def test_a_run_that_publishes_nothing_leaves_nothing(tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_lake_may_be_moved(tmp_path: Path) -> None:
+def test_moved_lake_is_readable(tmp_path: Path) -> None:
     lake(tmp_path / "here", "a")
     (tmp_path / "here").rename(tmp_path / "there")
     assert contents(Store(tmp_path / "there")) == expected({"a": 1})
@@ -132,7 +132,7 @@ def test_a_snapshot_stays_readable(tmp_path: Path) -> None:
     assert all(file.exists() for table in ROWS for file in snapshot.files(table))
 
 
-def test_runs_that_publish_at_once_wait_for_each_other(tmp_path: Path) -> None:
+def test_concurrent_publications_wait_for_each_other(tmp_path: Path) -> None:
     store = lake(tmp_path)
     failures: list[BaseException] = []
 
@@ -168,7 +168,7 @@ def test_a_run_that_waits_too_long_names_the_lock_holder(
 
 
 def test_commits_of_a_dead_run_are_undone(tmp_path: Path) -> None:
-    """Killed between two tables: readers of the lake never see it, and the next run removes it."""
+    """Killed between two tables: readers never see its commits, and the next run removes them."""
     store = lake(tmp_path, "a")
     with store.begin() as run:
         files = written(Path(run.staging.path), rows_of_captures(("b",)))
@@ -230,7 +230,7 @@ def test_a_repeated_commit_is_harmless(tmp_path: Path) -> None:
         assert again.version == table.version
 
 
-def test_unknown_captures_and_tables(tmp_path: Path) -> None:
+def test_unknown_captures_and_tables_are_errors(tmp_path: Path) -> None:
     store = lake(tmp_path, "a")
     with pytest.raises(LakeError, match="no table 'nothing', there are: "):
         store.files("nothing")
@@ -239,7 +239,7 @@ def test_unknown_captures_and_tables(tmp_path: Path) -> None:
     assert contents(store) == expected({"a": 1})
 
 
-def test_another_folder_is_not_taken_for_a_lake(tmp_path: Path) -> None:
+def test_folder_with_other_files_is_not_used_as_a_lake(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "notes.txt").write_text("")
     for place, cause in (("folder", "something else"), ("folder/notes.txt", "this is a file")):

@@ -1,4 +1,4 @@
-"""Small files are merged, old ones deleted, and lakes of the old format become Delta tables."""
+"""Small files are merged, old ones deleted, and lakes of the old format converted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_compaction_keeps_rows_and_names_of_captures(tmp_path: Path) -> None:
     assert contents(store) == expected(dict.fromkeys(left, 1))
 
 
-def test_a_run_compacts_where_it_leaves_many_small_files(
+def test_run_that_leaves_many_small_files_compacts_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(publisher, "LAKE_SMALL_FILES_MAX", 3)
@@ -65,7 +65,9 @@ def test_vacuum_deletes_files_that_no_version_needs(tmp_path: Path) -> None:
     assert contents(store) == expected({"a": 2, "b": 1, "c": 1})
 
 
-def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compact_and_vacuum_commands_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     lake(tmp_path, "a", "b")
     assert main(["lake", "compact", "--lake", str(tmp_path)]) == 0
     before, after = (int(word) for word in capsys.readouterr().out.split() if word.isdecimal())
@@ -81,7 +83,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def old_lake(directory: Path, *paths: str) -> Store:
-    """Without the columns that are newer than it."""
+    """A lake of the old format, without newer columns."""
     names = ("captures", "messages", "samples")
     schemas = {name: pa.schema(list(TABLES[name].arrow)[:11]) for name in names}
     parts = []
@@ -108,9 +110,7 @@ def test_a_lake_of_the_old_format_is_read_and_converted(tmp_path: Path) -> None:
     assert contents(store) == expected({"b": 1, "c": 1})
 
 
-def test_a_conversion_that_was_killed_is_done_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_killed_conversion_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = old_lake(tmp_path, "a")
     original = os.replace
     left = iter(range(1))

@@ -1,4 +1,4 @@
-"""One server for the tests of a process, and its environment in each test."""
+"""One server for all tests of a process; its environment is set in each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server of the S3 protocol on this machine, for the tests of lakes and captures in a store."""
+"""A local server of the S3 protocol, for tests of lakes and captures in an object store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ START_SECONDS = 60.0
 
 
 def environment(port: int) -> dict[str, str]:
-    """As Arrow, delta-rs and Amazon's own tools read it."""
+    """The environment variables that Arrow, delta-rs and Amazon's tools read."""
     return {
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
         "AWS_ACCESS_KEY_ID": "test",
@@ -31,7 +31,7 @@ def environment(port: int) -> dict[str, str]:
 
 @contextmanager
 def running() -> Iterator[int]:
-    """Its port; it keeps everything in memory, and starts with one bucket."""
+    """Runs the server, which keeps one bucket in memory; yields its port."""
     port = _free_port()
     command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-H", "127.0.0.1"]
     quiet = subprocess.DEVNULL
@@ -57,7 +57,7 @@ def client(port: int) -> fs.S3FileSystem:
 
 
 def put(port: int, file: Path, key: str) -> str:
-    """The address of a copy of the file."""
+    """Uploads a file; returns its address."""
     with client(port).open_output_stream(f"{BUCKET}/{key}") as stream:
         stream.write(file.read_bytes())
     return f"s3://{BUCKET}/{key}"

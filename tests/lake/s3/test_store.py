@@ -1,4 +1,4 @@
-"""A lake on a real server of the S3 protocol: the same steps as on a disk."""
+"""A lake on a server of the S3 protocol: the same steps as on a disk."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_captures_are_added_replaced_and_removed(store: Store, tmp_path: Path) -
     assert Store(str(store.address).replace("s3:", "s3a:")).version() == store.version()
 
 
-def test_two_commits_at_the_same_version(store: Store, tmp_path: Path) -> None:
+def test_second_commit_of_a_version_fails(store: Store, tmp_path: Path) -> None:
     with store.begin() as run:
         add(run, tmp_path, "a")
     one, other = (Table.open(store.address / "messages") for _ in range(2))
@@ -66,7 +66,7 @@ def test_two_commits_at_the_same_version(store: Store, tmp_path: Path) -> None:
         other.commit(facts={"run": "other"})
 
 
-def test_runs_at_once_wait_for_each_other(store: Store, tmp_path: Path) -> None:
+def test_concurrent_runs_wait_for_each_other(store: Store, tmp_path: Path) -> None:
     with store.begin() as run:
         add(run, tmp_path, "first")
     failures: list[BaseException] = []
@@ -88,7 +88,7 @@ def test_runs_at_once_wait_for_each_other(store: Store, tmp_path: Path) -> None:
     assert contents(store) == expected(dict.fromkeys(["first", *names], 1))
 
 
-def test_a_failed_run_leaves_the_old_version(
+def test_failed_run_leaves_the_old_version(
     store: Store, s3: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with store.begin() as run:
@@ -119,7 +119,9 @@ def _keys(port: int, store: Store) -> list[str]:
     return [one.path for one in client(port).get_file_info(chosen)]
 
 
-def test_the_commands(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_work_on_an_object_store(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with store.begin() as run:
         add(run, tmp_path, "a")
     lake = str(store.address)

@@ -1,4 +1,4 @@
-"""Where the exact reader makes rows: each call of a record's class, with the columns it names."""
+"""Finds where the exact reader makes rows: calls of record classes, with the columns they name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def fill_places() -> Iterator[FillPlace]:
 
 
 def problems(tables: Iterable[Table]) -> list[str]:
-    """One line for each column that a place forgets, or that is not declared."""
+    """One line for each column that a call omits, or that is not declared."""
     places = list(fill_places())
     found = []
     for table in tables:

@@ -1,4 +1,4 @@
-"""A column that is declared and not filled, or filled and not declared, is an error that names it.
+"""A column that is declared and not filled, or filled and not declared, is named in an error.
 
 Each test changes a declaration in memory, as if the other places had been forgotten.
 """
@@ -22,7 +22,7 @@ from zenlake.lake.schema.table import STRING, Column, Table
 from zenlake.lake.schema.written import WRITTEN
 from zenlake.trace.rows._generated.records import RECORDS
 
-# The tables that the fast reader builds in columns, each with a capture that has rows of it.
+# Tables that the fast reader builds in columns, each with a capture that has rows in it.
 IN_COLUMNS = {
     "batches": "queries",
     "messages": "queries",
@@ -38,7 +38,7 @@ def with_column(table: Table) -> Table:
 
 
 def without_last(table: Table) -> tuple[Table, str]:
-    """Without the last column, whose name is returned too."""
+    """The table without its last column, and the name of that column."""
     columns = table.base.columns
     return Table(table.name, table.comment, columns[:-1]), columns[-1].name
 

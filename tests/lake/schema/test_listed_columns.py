@@ -1,4 +1,4 @@
-"""Lists of columns and reasons outside the schema have no name that is missing there."""
+"""Columns and reasons that are listed outside the schema are declared there."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_captures_has_a_column_for_each_counted_table() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in TABLES if "kind" in TABLES[name].names])
-def test_a_kind_declares_its_values(name: str) -> None:
+def test_column_kind_declares_its_values(name: str) -> None:
     """Only the kinds of messages come from the protocol."""
     kind: Column = TABLES[name].column("kind")
     assert bool(kind.values) == (name != "messages")
 
 
-def test_every_reason_has_words() -> None:
+def test_every_reason_has_a_text() -> None:
     numbers = {
         name: value for name, value in vars(reasons).items() if name.isupper() and name != "WORDS"
     }

@@ -1,4 +1,4 @@
-"""Each time in nanoseconds has a TIMESTAMP beside it, in new rows and in older ones."""
+"""Each column in nanoseconds has a TIMESTAMP column beside it, in new and in old rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_timestamp_stands_beside_each_time(table: str) -> None:
+def test_each_time_has_a_timestamp_column(table: str) -> None:
     columns = TABLES[table].columns
     times = [one.name for one in columns if one.name.endswith("_ns")]
     beside = dict(zip(TABLES[table].names, [*TABLES[table].names[1:], ""], strict=True))
@@ -41,7 +41,7 @@ def test_a_timestamp_stands_beside_each_time(table: str) -> None:
 
 
 @pytest.mark.parametrize("table", ["batches", "messages", "samples", "sessions"])
-def test_files_have_both(tmp_path: Path, table: str) -> None:
+def test_files_have_both_columns(tmp_path: Path, table: str) -> None:
     files = ParquetFiles(tmp_path)
     files.write({table: [stage(str(PATHS["metadata"]), "c")[table]]})
     [written] = files.close()
@@ -54,7 +54,7 @@ def test_files_have_both(tmp_path: Path, table: str) -> None:
             assert any(one is not None for one in us)
 
 
-def test_sql_compares_and_tells_them(tmp_path: Path) -> None:
+def test_sql_compares_and_describes_timestamps(tmp_path: Path) -> None:
     store = make(tmp_path / "a.lake", robot(), VERSION - 1)
     [(first,)] = rows(store, "SELECT min(time) FROM messages WHERE time >= '2023-11-14 22:13:20'")
     assert first == datetime.fromtimestamp(START_NS // 10**9, UTC)

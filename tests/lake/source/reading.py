@@ -1,4 +1,4 @@
-"""Rows of the data source without Spark: what its tasks give, one after the other."""
+"""Reads rows of the data source without Spark: runs its tasks one after another."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from zenlake.lake.source.options import read_options
 def read(
     path: str, table: str = "messages", names: list[str] | None = None, **options: str
 ) -> pa.Table:
-    """`path` is what `load` would be given, `options` are those of the reader.
+    """`path` is the argument of `load`, `options` are those of the reader.
 
-    `names` are the columns of a schema that the user gives.
+    `names` are the columns of a schema by the user.
     """
     schema = TABLES[table].spark
     if names is not None:
@@ -27,9 +27,9 @@ def read(
 
 
 def rows(found: pa.Table) -> list[str]:
-    """In an order that does not depend on tasks; when it was read is another moment each time.
+    """Rows in an order that does not depend on tasks, without the time of reading.
 
-    What only a lake knows of a capture is left out.
+    Columns of `captures` that only a lake fills are left out.
     """
     only_in_lakes = ("read_ns", "read_at", "address", "schema_version")
     counts = ("messages", "sessions", "samples", "queries", "hops")

@@ -34,7 +34,7 @@ def count(spark: SparkSession, sql: str) -> int:
     return int(spark.sql(f"SELECT count(*) AS n FROM {sql}").first()["n"])  # type: ignore[index]
 
 
-def test_a_table_with_options(catalog: SparkSession) -> None:
+def test_table_with_options_is_readable(catalog: SparkSession) -> None:
     catalog.sql(f"CREATE TABLE t USING zenoh {OPTIONS} COMMENT 'x' TBLPROPERTIES ('a' = 'b')")
     assert catalog.table("t").columns == TABLES["queries"].names
     assert count(catalog, "t") == 160
@@ -47,8 +47,8 @@ def test_a_table_with_options(catalog: SparkSession) -> None:
         catalog.conf.unset("spark.sql.python.filterPushdown.enabled")
 
 
-def test_a_table_at_a_location(catalog: SparkSession, tmp_path: Path) -> None:
-    """Two names with a blank and a percent sign; dropping the table removes no capture."""
+def test_table_at_a_location_is_readable(catalog: SparkSession, tmp_path: Path) -> None:
+    """Names with a space and a percent sign; dropping the table removes no capture."""
     folder = tmp_path / "a b%20c"
     folder.mkdir()
     for name in ("x.pcapng.gz", "y.pcapng.gz", "z.pcapng.gz"):
@@ -62,7 +62,7 @@ def test_a_table_at_a_location(catalog: SparkSession, tmp_path: Path) -> None:
     assert len(list(folder.iterdir())) == 3
 
 
-def test_temporary_views(catalog: SparkSession) -> None:
+def test_temporary_views_are_readable(catalog: SparkSession) -> None:
     catalog.sql(f"CREATE TEMPORARY VIEW v USING zenoh {OPTIONS}")
     catalog.sql(f"CREATE TEMPORARY VIEW w (key STRING) USING zenoh {OPTIONS}")
     try:
@@ -84,7 +84,9 @@ def test_temporary_views(catalog: SparkSession) -> None:
         ("CREATE TABLE t USING zenoh OPTIONS (table 'x') LOCATION '/a'", "there is no table 'x'"),
     ],
 )
-def test_mistakes_create_nothing(sql: str, complaint: str, catalog: SparkSession) -> None:
+def test_invalid_statement_creates_no_table(
+    sql: str, complaint: str, catalog: SparkSession
+) -> None:
     from pyspark.errors import AnalysisException
 
     with pytest.raises(AnalysisException) as raised:
@@ -95,8 +97,8 @@ def test_mistakes_create_nothing(sql: str, complaint: str, catalog: SparkSession
     assert not catalog.catalog.tableExists("t")
 
 
-def test_what_a_table_cannot_do(catalog: SparkSession) -> None:
-    """docs/spark.md quotes these."""
+def test_unsupported_statements_are_errors(catalog: SparkSession) -> None:
+    """docs/spark.md quotes these errors."""
     from pyspark.errors import AnalysisException
 
     catalog.sql(f"CREATE TABLE t USING zenoh {OPTIONS}")
@@ -122,7 +124,7 @@ def test_what_a_table_cannot_do(catalog: SparkSession) -> None:
     assert count(catalog, "t") == 1192
 
 
-def test_a_stream_is_refused_in_one_line(spark: SparkSession) -> None:
+def test_stream_is_refused_in_one_line(spark: SparkSession) -> None:
     from pyspark.errors import StreamingQueryException
 
     stream = spark.readStream.format("zenoh").load(QUERIES)

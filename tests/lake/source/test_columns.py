@@ -1,4 +1,4 @@
-"""A schema that the user gave names columns of the table, in their types."""
+"""A schema by the user names columns of the table, with their types."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def schema(*fields: StructField) -> StructType:
     return StructType(list(fields))
 
 
-def test_only_these_in_this_order() -> None:
+def test_schema_selects_columns_in_its_order() -> None:
     asked = schema(StructField("time_ns", LongType()), StructField("KEY", StringType()))
     found = Columns(MESSAGES, asked).select(MESSAGES.arrow.empty_table())
     assert found.schema == pa.schema([("time_ns", pa.int64()), ("KEY", pa.string())])
 
 
-def test_all_of_a_table() -> None:
+def test_schema_with_all_columns_is_accepted() -> None:
     for table in TABLES.values():
         assert Columns(table, table.spark).names == table.names
 
@@ -49,6 +49,6 @@ def test_all_of_a_table() -> None:
         ),
     ],
 )
-def test_mistakes_name_the_column(asked: StructType, complaint: str) -> None:
+def test_invalid_schema_error_names_the_column(asked: StructType, complaint: str) -> None:
     with pytest.raises(LocalError, match=f"^{complaint}"):
         Columns(MESSAGES, asked)

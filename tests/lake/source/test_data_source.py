@@ -1,4 +1,4 @@
-"""The classes that Spark calls, as it calls them, without Spark."""
+"""The classes that Spark calls, called in the same way, without Spark."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ def test_options_of_a_table_are_separated_from_its_other_properties() -> None:
 
 
 def count(source: ZenohSource, schema: StructType) -> int:
-    """Spark sends both to other processes, the schema as JSON."""
+    """Counts rows after both objects are serialised, as Spark does: the schema as JSON."""
     sent: ZenohSource = pickle.loads(pickle.dumps(source))
     reader = sent.reader(StructType.fromJson(schema.jsonValue()))
     return sum(b.num_rows for task in reader.partitions() for b in reader.read(task))  # type: ignore[union-attr]  # record batches
 
 
-def test_a_query_of_a_table_finds_its_options_in_the_schema() -> None:
+def test_query_of_a_table_finds_its_options_in_the_schema() -> None:
     schema = ZenohSource(CREATED).schema()
     assert schema.names == TABLES["queries"].names
     assert count(ZenohSource({}), schema) == 160
     assert count(ZenohSource({"Key": "db_nobody/**"}), schema) == 1
 
 
-def test_the_schema_of_a_reader_keeps_no_options() -> None:
+def test_schema_of_a_reader_has_no_options() -> None:
     schema = ZenohSource({"path": PATH, "table": "queries"}).schema()
     assert schema == TABLES["queries"].spark
     assert kept_options(schema) == {}
 
 
-def test_a_path_wins_over_a_table_from_which_the_schema_was_taken() -> None:
+def test_path_overrides_the_table_of_the_schema() -> None:
     schema = ZenohSource({**CREATED, "option.key": "db_nobody/**"}).schema()
     assert count(ZenohSource({"path": PATH, "table": "queries"}), schema) == 160
 
 
-def test_a_path_is_needed_as_soon_as_the_kind_of_use_is_known() -> None:
+def test_missing_path_is_an_error() -> None:
     with pytest.raises(LocalError, match=r"no path: give one or several to load\(\)"):
         ZenohSource({}).schema()
     with pytest.raises(LocalError, match="created with a list of columns"):
@@ -78,7 +78,7 @@ def test_streams_and_writing_are_refused() -> None:
         source.writer(source.schema(), True)
 
 
-def test_only_our_errors_hide_the_stack_and_only_in_processes_of_spark(
+def test_only_zenlake_errors_in_spark_processes_hide_the_stack(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("SPARK_PYTHON_RUNTIME", raising=False)

@@ -1,4 +1,4 @@
-"""Options: what is understood, and that anything else is one clear error (limits S06)."""
+"""Valid options, and one clear error for any other (limits S06)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zenlake.limits import OPTION_CHARACTERS_MAX
 PATH = {"path": "a.pcap"}
 
 
-def test_names_are_read_in_any_case() -> None:
+def test_option_names_ignore_case() -> None:
     found = read_options({"PATH": "a.pcap", "Table": "samples", "KIND": "put", "Key": "a/**/**"})
     assert found.table is TABLES["samples"]
     assert found.paths == ["a.pcap"]
@@ -23,7 +23,7 @@ def test_names_are_read_in_any_case() -> None:
     assert found.key == "a/**"
 
 
-def test_messages_are_the_default() -> None:
+def test_messages_is_the_default_table() -> None:
     found = read_options(PATH)
     assert found.table is TABLES["messages"]
     assert found == Options(TABLES["messages"], ["a.pcap"])
@@ -46,12 +46,12 @@ def test_messages_are_the_default() -> None:
         ("2026-11-14T22:01:42.309176123Z", 1794693702309176123),
     ],
 )
-def test_times(text: str, expected: int) -> None:
+def test_times_are_parsed(text: str, expected: int) -> None:
     assert read_options({**PATH, "since": text}).since_ns == expected
     assert read_options({**PATH, "until": text}).until_ns == expected
 
 
-def test_options_of_sparks_file_sources() -> None:
+def test_options_of_spark_file_sources_are_accepted() -> None:
     found = read_options(
         {
             **PATH,
@@ -67,7 +67,7 @@ def test_options_of_sparks_file_sources() -> None:
     assert found.tolerance == Tolerance(corrupt=True, missing=False)
 
 
-def test_kinds_of_a_family() -> None:
+def test_kind_includes_the_kinds_below_it() -> None:
     found = read_options({**PATH, "kind": "push, RESPONSE/REPLY,INIT_SYN"}).kinds
     pushed = {"PUSH/PUT", "PUSH/DEL"}
     assert found == frozenset(pushed | {"RESPONSE/REPLY/PUT", "RESPONSE/REPLY/DEL", "INIT_SYN"})
@@ -80,7 +80,7 @@ def test_every_table_with_a_kind_knows_its_kinds() -> None:
                 read_options({**PATH, "table": table.name, "kind": "nonsense"})
 
 
-def test_every_table_but_some_has_a_time() -> None:
+def test_every_table_accepts_a_time_range() -> None:
     for table in TABLES:
         read_options({**PATH, "table": table, "since": "5"})
 
@@ -128,12 +128,12 @@ BAD = [
 ]
 
 
-def test_there_are_enough_bad_ones() -> None:
+def test_number_of_invalid_options_is_sufficient() -> None:
     assert len(BAD) >= 100
 
 
 @pytest.mark.parametrize("given", BAD, ids=range(len(BAD)))
-def test_a_bad_one_is_one_clear_error(given: dict[str, str]) -> None:
+def test_invalid_option_is_one_clear_error(given: dict[str, str]) -> None:
     with pytest.raises(ZenlakeError) as raised:
         read_options(given)
     text = str(raised.value)
@@ -142,7 +142,7 @@ def test_a_bad_one_is_one_clear_error(given: dict[str, str]) -> None:
     assert text.isprintable()
 
 
-def test_an_unknown_option_is_an_error_with_the_known_ones() -> None:
+def test_unknown_option_error_lists_the_known_ones() -> None:
     with pytest.raises(ZenlakeError, match=r"no option 'tabel' \(did you mean table\?\)") as raised:
         read_options({**PATH, "Tabel": "x"})
     assert str(raised.value).endswith(f"there are: {', '.join(KNOWN)}")

@@ -1,4 +1,4 @@
-"""Filters of Spark choose the rows that SQL would."""
+"""Filters that Spark pushes down select the same rows as SQL."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ N, T, F, D, B = (("n",), ("t",), ("f",), ("d",), ("b",))
     ],
     ids=str,
 )
-def test_rows_that_pass(filter: Filter, places: list[int]) -> None:
+def test_filter_selects_the_expected_rows(filter: Filter, places: list[int]) -> None:
     assert is_supported(filter, ROWS.schema)
     found = mask(ROWS, filter).to_pylist()
     assert [place for place, passes in enumerate(found) if passes] == places
@@ -89,5 +89,5 @@ def test_unsupported_filters_are_left_to_spark(filter: Filter) -> None:
     assert not is_supported(filter, ROWS.schema)
 
 
-def test_this_process_gets_no_filters() -> None:
+def test_filters_are_not_pushed_in_this_process() -> None:
     assert not is_asked_for()

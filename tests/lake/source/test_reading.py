@@ -1,4 +1,4 @@
-"""What options choose, without Spark: the rows that a search by hand finds."""
+"""Rows that options select, compared with a direct search, without Spark."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def kept(found: pa.Table, wanted: object) -> list[int]:
     return [row["seq"] for row in found.to_pylist() if wanted(row)]  # type: ignore[operator]
 
 
-def test_time(messages: pa.Table) -> None:
+def test_time_range_selects_the_expected_rows(messages: pa.Table) -> None:
     times = sorted(messages["time_ns"].to_pylist())
     since, until = times[len(times) // 3], times[2 * len(times) // 3]
     found = read(QUERIES, since=str(since), until=str(until))
@@ -54,7 +54,7 @@ def test_rows_that_overlap_the_time_range_are_kept(table: str, first: str, last:
     assert len(read(path, table, until=str(moment)).to_pylist()) == len(expected) < len(every)
 
 
-def test_kind_and_key(messages: pa.Table) -> None:
+def test_kind_and_key_select_the_expected_rows(messages: pa.Table) -> None:
     found = read(QUERIES, kind="request,DECLARE")["seq"].to_pylist()
     assert found == kept(messages, lambda row: row["kind"].startswith(("REQUEST", "DECLARE/")))
     keys = [key for key in messages["key"].unique().to_pylist() if key]
@@ -65,7 +65,7 @@ def test_kind_and_key(messages: pa.Table) -> None:
         )
 
 
-def test_a_part_of_the_rows_can_be_read() -> None:
+def test_reading_can_stop_early() -> None:
     """The reading thread ends when no more rows are needed."""
     options = read_options({"path": str(FOLDER / "midstream.pcapng.gz")})
     reader = CaptureReader(options, TABLES["messages"].spark)
@@ -90,7 +90,7 @@ def test_a_bad_file_is_an_error_before_tasks_begin(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("table", ["messages", "queries", "captures"])
-def test_files_that_may_be_left_out(table: str, tmp_path: Path) -> None:
+def test_missing_and_corrupt_files_are_left_out_if_requested(table: str, tmp_path: Path) -> None:
     (tmp_path / "a.pcapng.gz").symlink_to(QUERIES)
     (tmp_path / "empty.pcap").touch()
     (tmp_path / "text.pcap").write_bytes(b"not a capture")
@@ -109,7 +109,7 @@ def test_files_that_may_be_left_out(table: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("table", ["messages", "queries"])
-def test_files_that_change_after_planning(table: str, tmp_path: Path) -> None:
+def test_files_changed_after_planning_are_errors_or_left_out(table: str, tmp_path: Path) -> None:
     path = tmp_path / "a.pcapng.gz"
 
     def rows_after(change: Callable[[], object], **options: str) -> int:
@@ -132,7 +132,7 @@ def test_files_that_change_after_planning(table: str, tmp_path: Path) -> None:
     assert rows_after(lambda: None) > 0
 
 
-def test_a_file_that_may_not_be_read_is_no_corrupt_one(
+def test_file_without_permission_is_not_corrupt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.pcap"
@@ -169,7 +169,7 @@ PAYLOADS = [wrap.format(w + p, p) for wrap in _WRAPS for w in _WORDS for p in _P
 
 
 def test_injections_are_searched_for_literally(tmp_path: Path) -> None:
-    """S01: key expressions allow quotes and semicolons; what is none is an error."""
+    """S01: key expressions may contain quotes and semicolons; an invalid key is an error."""
     from zenlake.lake.source.conditions import chosen
     from zenlake.lake.source.pushdown import mask
 

@@ -34,14 +34,14 @@ def pushing(spark: SparkSession) -> Iterator[SparkSession]:
     spark.conf.unset(PUSHDOWN)
 
 
-def test_one_several_a_pattern(reader: DataFrameReader) -> None:
+def test_one_path_several_paths_and_patterns_are_read(reader: DataFrameReader) -> None:
     one, other = reader.load(QUERIES).count(), reader.load(RING).count()
     assert one > 1_000
     assert reader.load([QUERIES, RING]).count() == one + other
     assert reader.load(f"{FOLDER}/[qr]*[sg].pcapng.gz").count() == one + other
 
 
-def test_options_and_a_schema(reader: DataFrameReader) -> None:
+def test_options_and_a_schema_select_rows_and_columns(reader: DataFrameReader) -> None:
     asked = reader.schema("key string, time_ns bigint").option("KIND", "request").load(QUERIES)
     assert asked.columns == ["key", "time_ns"]
     every = reader.schema(TABLES["messages"].spark).load(QUERIES).where("kind = 'REQUEST'")
@@ -51,7 +51,7 @@ def test_options_and_a_schema(reader: DataFrameReader) -> None:
 WHERE = "kind = 'REQUEST' AND packet > 100 AND key LIKE 'db/a%' AND size IS NOT NULL"
 
 
-def test_filters_give_the_same_rows_with_and_without_pushdown(
+def test_filters_select_the_same_rows_with_and_without_pushdown(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
     def asked() -> DataFrame:
@@ -63,7 +63,7 @@ def test_filters_give_the_same_rows_with_and_without_pushdown(
     assert "Filter (" not in plan(pushed)
     assert pushed.collect() == expected
     assert 0 < len(expected) < 160
-    # What cannot be pushed is left to Spark; without any filter it reads as well.
+    # Spark applies filters that cannot be pushed down; a query without filters works too.
     queries = spark.read.format("zenoh").option("table", "queries").load(QUERIES)
     slow = queries.where("final_ms > 1 AND verdict = 'answered'")
     assert "Filter (" in plan(slow)
@@ -107,7 +107,7 @@ def test_an_unknown_column_is_an_error(reader: DataFrameReader) -> None:
         asked.count()
 
 
-def test_functions(spark: SparkSession) -> None:
+def test_functions_are_registered(spark: SparkSession) -> None:
     assert lake.register(spark) is spark
     rows = spark.sql(
         """SELECT ke_intersects(k, 'a/*') AS i, ke_includes('a/**', k) AS c, zenoh_explain(b) AS e

@@ -1,4 +1,4 @@
-"""Files are chosen as in Spark's own sources: compared with `binaryFile` and Hadoop's globs."""
+"""Files are selected as in Spark's own sources: compared with `binaryFile` and Hadoop's globs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("path", "options"), QUESTIONS, ids=str)
-def test_the_same_files(
+def test_files_are_those_of_a_spark_source(
     path: str, options: dict[str, str], folder: Path, spark: SparkSession
 ) -> None:
     given = f"{folder}/{path}"
@@ -65,7 +65,7 @@ def test_the_same_files(
     assert expected
 
 
-def test_the_same_names_as_hadoop(spark: SparkSession) -> None:
+def test_patterns_match_the_names_of_hadoop(spark: SparkSession) -> None:
     assert spark._jvm is not None
     pattern_of = spark._jvm.org.apache.hadoop.fs.GlobPattern
     for pattern, names, others in CASES:

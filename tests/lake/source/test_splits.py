@@ -1,4 +1,4 @@
-"""Large captures are read by several tasks, and give the same rows."""
+"""Large captures are read by several tasks, with the same rows."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ def in_splits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_the_same_rows(table: str, large: str, request: pytest.FixtureRequest) -> None:
-    """Of one task on the exact reader, and of several on the fast reader."""
+def test_several_tasks_return_the_rows_of_one(
+    table: str, large: str, request: pytest.FixtureRequest
+) -> None:
+    """Compares one task on the exact reader with several on the fast reader."""
     whole = rows(read(large, table))
     request.getfixturevalue("in_splits")
     assert rows(read(large, table, partitions="3")) == whole
@@ -57,7 +59,7 @@ def test_the_same_rows(table: str, large: str, request: pytest.FixtureRequest) -
         ("samples", ["key", "payload"], 3),
     ],
 )
-def test_which_tables_are_read_in_splits(
+def test_tables_are_read_in_splits_if_possible(
     table: str, columns: list[str] | None, tasks: int, large: str
 ) -> None:
     source = ZenohSource({"path": large, "table": table, "partitions": "3"})

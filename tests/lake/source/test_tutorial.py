@@ -1,4 +1,4 @@
-"""The tutorial and the page of the format do what they show."""
+"""The examples of the tutorial and of the page of the format have the output shown there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_every_example_runs(
         document = re.sub(rf'(?<="){path}', str(ROOT / path), document)
     known = {"__name__": "document", "spark": spark, "os": os}
     found = doctest.DocTestParser().get_doctest(document, known, name, None, 0)
-    # A DataFrame is shown with an empty line after it.
+    # A DataFrame is printed with an empty line after it.
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     runner.run(found)
     assert runner.tries >= examples

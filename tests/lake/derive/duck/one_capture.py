@@ -1,4 +1,4 @@
-"""All tables of one capture, put together on DuckDB within the test."""
+"""Derives all tables of one capture on DuckDB, in the process of the test."""
 
 from __future__ import annotations
 

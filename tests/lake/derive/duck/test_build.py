@@ -1,4 +1,4 @@
-"""Tables are the same, in however many parts they are put together."""
+"""Tables are the same, whatever the number of parts in which they are derived."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Rows = dict[str, Counter[str]]
 
 @pytest.fixture(scope="module")
 def staged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tasks, str]:
-    """The files of three tasks, and that of the captures."""
+    """The files of three tasks, and the file of `captures`."""
     folder = tmp_path_factory.mktemp("staged")
     tasks: Tasks = []
     for name in NAMES:
@@ -47,7 +47,7 @@ def built(
     is_small: bool = False,
     events_max: int = build.EVENTS_MAX,
 ) -> tuple[Rows, int]:
-    """Rows of each table, and in how many parts replies came."""
+    """The rows of each table, and the number of parts of `replies`."""
     with Engine(tmp_path, 2, is_small) as engine:
         found = build_tables(engine, tasks, [captures], events_max=events_max)
         rows = {
@@ -62,12 +62,14 @@ def built(
         return rows, len(found["replies"])
 
 
-def test_parts_give_the_same_rows(tmp_path: Path, staged: tuple[Tasks, str]) -> None:
+def test_rows_do_not_depend_on_the_number_of_parts(
+    tmp_path: Path, staged: tuple[Tasks, str]
+) -> None:
     whole, parts = built(tmp_path, *staged)
     assert parts == 1
     assert {name for name, rows in whole.items() if not rows} <= {"ros_entities"}
     events = sum(build._events(files) for files in staged[0])
-    # By task, and then some sessions of each.
+    # First by task, then by sessions of each task.
     for events_max, parts_min in ((events // 2, 2), (events // scaled(6, 20), scaled(6, 10))):
         cut, parts = built(tmp_path, *staged, events_max=events_max)
         assert parts >= parts_min
@@ -78,7 +80,7 @@ def test_small_captures_have_the_same_rows(tmp_path: Path, staged: tuple[Tasks, 
     assert built(tmp_path, *staged, is_small=True) == built(tmp_path, *staged)
 
 
-def test_nothing_gives_empty_tables(tmp_path: Path) -> None:
+def test_tables_without_input_are_empty(tmp_path: Path) -> None:
     with Engine(tmp_path) as engine:
         for name, frames in build_tables(engine, [], []).items():
             for frame in frames:

@@ -1,4 +1,4 @@
-"""Statements in Spark's words mean the same on DuckDB."""
+"""Statements in Spark's dialect have the same result on DuckDB."""
 
 from __future__ import annotations
 
@@ -45,11 +45,13 @@ def rows(engine: Engine, text: str) -> list[tuple[Any, ...]]:
         ("(7 - 2) / 1e6D", 5e-06),
     ],
 )
-def test_expressions(engine: Engine, expression: str, expected: object) -> None:
+def test_expression_has_the_value_of_spark(
+    engine: Engine, expression: str, expected: object
+) -> None:
     assert rows(engine, f"SELECT {expression} AS x") == [(expected,)]
 
 
-def test_last_that_is_not_null(engine: Engine) -> None:
+def test_last_ignores_nulls_if_requested(engine: Engine) -> None:
     text = """
     WITH t AS (SELECT * FROM VALUES (1, 'a'), (2, NULL), (3, 'b'), (4, NULL) AS t(n, x))
     SELECT n, last(x, true) OVER so_far AS y, last(x) OVER so_far AS z FROM t
@@ -60,12 +62,12 @@ def test_last_that_is_not_null(engine: Engine) -> None:
     ]
 
 
-def test_values_within_values(engine: Engine) -> None:
+def test_nested_structs_are_expanded(engine: Engine) -> None:
     held = "SELECT struct(struct(1 AS a, 2 AS b) AS load) AS first"
     assert rows(engine, f"WITH t AS ({held}) SELECT first.load.* FROM t") == [(1, 2)]
 
 
-def test_frames_know_where_they_come_from(engine: Engine) -> None:
+def test_frames_know_their_sources(engine: Engine) -> None:
     other = Table("others", "", (Column("n", BIGINT, ""), Column("d", DOUBLE, "")))
     one, two = engine.read(TABLE, []), engine.read(other, [])
     joined = engine.sql("SELECT a.n FROM {a} AS a JOIN {b} AS b ON a.n = b.n", a=one, b=two)
@@ -76,7 +78,7 @@ def test_frames_know_where_they_come_from(engine: Engine) -> None:
     assert list(joined.batches()) == []
 
 
-def test_rows_that_do_not_fit_into_memory_go_to_the_disk(tmp_path: Path) -> None:
+def test_rows_that_exceed_memory_are_spilled_to_disk(tmp_path: Path) -> None:
     from zenlake.limits import DERIVE_BYTES_MAX
 
     with Engine(tmp_path) as opened:

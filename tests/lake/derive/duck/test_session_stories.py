@@ -1,4 +1,4 @@
-"""Stories of sessions are the same from the tables as from the capture."""
+"""The tables have the same stories of sessions as the capture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def stories_of(made: Report) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", sorted(TRUTH))
-def test_capture_and_tables_tell_the_same(name: str) -> None:
+def test_capture_and_tables_have_the_same_stories(name: str) -> None:
     path, wanted = path_of(name), Wanted()
     with direct.read([path]) as tables:
         [evidence] = read_snapshot(tables.snapshot(), wanted)

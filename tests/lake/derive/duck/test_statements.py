@@ -1,4 +1,4 @@
-"""The translations of the steps that ship are those of the steps."""
+"""The shipped translations are those of the current steps."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from zenlake.lake.derive.duck import generate, statements
 from zenlake.lake.derive.duck._generated.statements import STATEMENTS
 
 
-def test_translations_are_fresh() -> None:
+def test_translations_are_up_to_date() -> None:
     assert generate.TARGET.read_text("utf-8") == generate.module_source()
 
 
-def test_statements_of_no_step_are_translated_too() -> None:
+def test_unknown_statement_is_translated_at_run_time() -> None:
     text = "SELECT CAST(1.7D AS BIGINT) AS a_statement_of_no_step"
     assert statements.digest(text) not in STATEMENTS
     assert "TRUNC" in statements.to_duckdb(text).upper()
 
 
-def test_tables_are_put_together_without_spark_and_sqlglot() -> None:
+def test_tables_are_derived_without_spark_and_sqlglot() -> None:
     program = """
 import sys
 from pathlib import Path

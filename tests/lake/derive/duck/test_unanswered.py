@@ -1,4 +1,4 @@
-"""Queries without a reply: the table and `why` give the same cause, and the reason names it."""
+"""Queries without a reply: the table and `why` have the same cause, and the reason names it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ FINER = {
     "key_mismatch": {"no_queryable"},
     "at_chunk": {"no_queryable"},
 }
-"""Causes of `why`, and those of the table where it does not know as much."""
+"""Causes of `why`, and the less specific causes of the table."""
 NAMED = ("gone", "not_yet_declared", "not_passed_on")
-"""Causes with a node to look at, which the reason names as well."""
+"""Causes with a node to blame, which the reason names too."""
 EXPECTED = {
     "own/state": ("own_queryable", "the requester's own queryable own/** is asked inside it"),
     "nobody/answers/this": ("no_queryable", "nobody ever declared a queryable for it"),
@@ -77,7 +77,7 @@ def tables(capture: Path) -> Rows:
 
 
 @pytest.mark.parametrize("key", EXPECTED)
-def test_the_table_has_the_cause_of_an_empty_query(tables: Rows, key: str) -> None:
+def test_table_has_the_cause_of_an_empty_query(tables: Rows, key: str) -> None:
     row = min((row for row in tables["queries"] if row["key"] == key), key=lambda row: row["seq"])
     cause, because = EXPECTED[key]
     assert (row["verdict"], row["cause"]) == ("empty", cause)
@@ -85,7 +85,7 @@ def test_the_table_has_the_cause_of_an_empty_query(tables: Rows, key: str) -> No
     assert row["reason"].endswith(" without any reply")
 
 
-def test_why_gives_the_same_causes(capture: Path) -> None:
+def test_why_has_the_same_causes(capture: Path) -> None:
     wanted = Wanted(key="**")
     stories = report(read_capture(str(capture), wanted), wanted).stories
     causes = {story.key: story for story in stories if story.subject == "query"}
@@ -122,8 +122,8 @@ def test_bundled_failures_have_the_same_causes(name: str, tmp_path: Path) -> Non
                 assert row["cause"] is None
 
 
-def test_the_table_follows_an_end_to_its_origin(tmp_path: Path) -> None:
-    """Through a line of routers, as `why` does, and says whether it was closed or lost."""
+def test_table_follows_an_end_to_its_origin(tmp_path: Path) -> None:
+    """Through a line of routers, as `why` does, to a session that was closed or lost."""
     capture = Path(path_of("line_of_routers"))
     rows = {row["key"]: row for row in tables_of(capture, tmp_path)["queries"]}
     reasons = {key: row["reason"] for key, row in rows.items() if row["cause"] == "gone"}

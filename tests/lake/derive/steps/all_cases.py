@@ -1,4 +1,4 @@
-"""The cases of all tables together, for another engine than that of their tests."""
+"""The cases of all tables together, for tests on another engine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MODULES = (
 
 
 def all_cases() -> Staged:
-    """Captures of two modules may have the same name: the module stands before it."""
+    """All cases; the module precedes the name of a capture, because names may repeat."""
     found: Staged = {"node_events": [*test_topology.NODES]}
     for module in _MODULES:
         for name, rows in module.given().items():

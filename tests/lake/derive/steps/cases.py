@@ -1,4 +1,4 @@
-"""Cases: small captures by hand. Many go through a step together, each under its own name."""
+"""Cases: small hand-made captures. A step processes many at once, each under its own name."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Row = dict[str, Any]
 Staged = dict[str, list[Row]]
 """Rows by the name of their table."""
 MS = 1_000_000
-"""Time passes with seq: one is a millisecond."""
+"""Nanoseconds between two values of seq: a millisecond."""
 
 
 def arrow(name: str, rows: list[Row]) -> pa.Table:
-    """A table of the given rows; what they leave out is null. Mixed on purpose."""
+    """A table of the given rows in shuffled order; columns that a row omits are null."""
     table = {**STAGED, **TABLES}[name].base
     unknown = {column for row in rows for column in row} - set(table.names)
     assert not unknown, f"{name} has no {unknown}"
@@ -28,7 +28,7 @@ def arrow(name: str, rows: list[Row]) -> pa.Table:
 
 
 def frame(engine: Engine, name: str, rows: list[Row]) -> Any:
-    """Any, because steps say that they take frames of Spark."""
+    """A frame on DuckDB; typed Any, because steps are annotated with frames of Spark."""
     return engine.load(arrow(name, rows).to_reader(), {name})
 
 
@@ -54,7 +54,7 @@ def collected(found: Any) -> list[Row]:
 
 
 def by_case(found: Any, order: str = "seq") -> dict[str, list[Row]]:
-    """What came out, in order."""
+    """The resulting rows by case, in order."""
     rows: dict[str, list[Row]] = {}
     for row in sorted(collected(found), key=lambda row: row[order]):
         rows.setdefault(row["capture"], []).append(row)

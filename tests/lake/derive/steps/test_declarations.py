@@ -1,4 +1,4 @@
-"""Lifetimes of entities, from events by hand."""
+"""Lifetimes of entities, from hand-made events."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def at(seq: int | None) -> int | None:
 @pytest.mark.parametrize(
     ("case", "expected"),
     [
-        # Key, when it was declared, when it ended, by what, how often it was declared.
+        # Key, time of declaration, time of the end, cause of the end, number of declarations.
         ("whole", [("k", 1, 5, "undeclare", 1)]),
         ("alive", [("k", 1, None, None, 1)]),
         ("session", [("k", 1, 5, "undeclare", 1), ("k", 2, 9, "session", 1)]),
@@ -113,7 +113,7 @@ def test_lifetimes_of_declarations(
     ]
 
 
-def test_a_lifetime_has_its_first_place_and_its_latest_details(
+def test_lifetime_has_its_first_place_and_its_latest_details(
     lifetimes: dict[str, list[Row]],
 ) -> None:
     names = ("packet", "seq", "interest_id", "complete", "distance", "entity_id")

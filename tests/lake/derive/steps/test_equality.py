@@ -1,4 +1,4 @@
-"""Tables of all bundled captures say what the timelines of the scalar trace say."""
+"""Tables of all bundled captures agree with the timelines of the trace."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from zenlake.lake.schema import STAGED, TABLES
 from zenlake.trace.timelines.declarations import DeclarationLifetime
 from zenlake.trace.timelines.interests import InterestLifetime
 
-# In one process: all captures are read once.
+# All in one process, so that captures are read only once.
 pytestmark = pytest.mark.xdist_group("equality")
 
 Frames = dict[str, Any]
@@ -36,7 +36,7 @@ Rows = list[tuple[Any, ...]]
 
 @pytest.fixture(scope="module")
 def staged(engine: Engine) -> Frames:
-    """All captures at once, each under its name."""
+    """The staged tables of all captures at once."""
     parts = [stage(str(path), name) for name, path in PATHS.items()]
     tables = {**STAGED, **TABLES}
     frames = {}
@@ -75,7 +75,7 @@ def asked(engine: Engine, staged: Frames) -> Frames:
     return {"queries": keep(found), "replies": replied}
 
 
-def test_queries(asked: Frames) -> None:
+def test_queries_are_those_of_the_trace(asked: Frames) -> None:
     expected = [
         (
             name,
@@ -99,7 +99,7 @@ def test_queries(asked: Frames) -> None:
     assert len(found) > 200
 
 
-def test_replies(asked: Frames) -> None:
+def test_replies_are_those_of_the_trace(asked: Frames) -> None:
     expected = [
         (name, response.packet, exchange.latency_ms(response), is_late)
         for name in PATHS
@@ -140,8 +140,8 @@ LEFT SEMI JOIN (SELECT capture, session FROM {sessions} WHERE members IS NULL) A
 """
 
 
-def test_declarations(staged: Frames) -> None:
-    """But for groups: who left one, and took its declarations along, is not in any table."""
+def test_declarations_are_those_of_the_trace(staged: Frames) -> None:
+    """Except for groups: no table records the members that left and ended their declarations."""
     expected = [
         life(name, one)
         for name in PATHS
@@ -171,7 +171,7 @@ def test_declarations(staged: Frames) -> None:
     assert len(found) > 500
 
 
-def test_interests(staged: Frames) -> None:
+def test_interests_are_those_of_the_trace(staged: Frames) -> None:
     def ends(one: InterestLifetime) -> int | None:
         if one.ended_by == "closed":
             return None if one.closed is None else one.closed.time_ns
@@ -201,7 +201,7 @@ def test_interests(staged: Frames) -> None:
 
 
 def test_forwarded_queries_have_one_trace(asked: Frames) -> None:
-    """Every query of a client that reached others did so under one trace."""
+    """All hops of a forwarded query of a client have one trace."""
     names = ("capture", "seq", "trace_id", "requester_zid")
     rows: list[Row] = collected(asked["queries"].select(*names))
     hops = Counter((row["capture"], row["trace_id"]) for row in rows)

@@ -1,4 +1,4 @@
-"""Queries and replies, from events by hand to verdicts in words."""
+"""Queries and replies, from hand-made events to verdicts and reasons."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ CASES: dict[str, list[Row]] = {
 }  # fmt: skip
 
 ENDS = {"session ended": 12, "session ended, replied": 12, "session ended after deadline": 150}
-"""Times of sessions that ended."""
+"""When these sessions ended."""
 CAPTURE_ENDS = {"capture ended": 90, "no timeout": 90}
 
 
@@ -115,7 +115,7 @@ SELECT exchanges.*, events.capture FROM {{exchanges}} AS exchanges
 JOIN (SELECT {exchanges.PLACE} AS place, seq, capture FROM {{events}}) AS events
     ON events.place = exchanges.place AND events.seq = exchanges.seq
 """
-"""`exchanges` knows events by place."""
+"""`exchanges` identifies events by place."""
 
 
 def given() -> Staged:
@@ -210,7 +210,7 @@ def replaced(packet: int) -> str:
         ("long timeout", [None]),
     ],
 )
-def test_replies_are_dropped_for_a_reason(
+def test_dropped_replies_have_a_reason(
     tables: Tables, case: str, dropped: list[str | None]
 ) -> None:
     found = tables["replies"][case]
@@ -220,7 +220,7 @@ def test_replies_are_dropped_for_a_reason(
     assert delivered == dropped.count(None)
 
 
-def test_a_reply_without_its_request_has_no_verdict(tables: Tables) -> None:
+def test_reply_without_its_request_has_no_verdict(tables: Tables) -> None:
     names = ("query_seq", "after_final", "latency_ms", "delivered", "dropped_because", "trace_id")
     assert columns(tables["replies"]["request not seen"], *names) == [
         (None, False, None, None, None, None),
@@ -341,11 +341,13 @@ def test_times_are_counted_from_the_request(tables: Tables) -> None:
         ),
     ],
 )
-def test_a_verdict_and_its_reason(tables: Tables, case: str, verdict: str, reason: str) -> None:
+def test_query_has_this_verdict_and_reason(
+    tables: Tables, case: str, verdict: str, reason: str
+) -> None:
     assert columns(tables["queries"][case], "verdict", "reason") == [(verdict, reason)]
 
 
-def test_a_number_used_again_has_no_final(tables: Tables) -> None:
+def test_query_whose_id_is_reused_has_no_final(tables: Tables) -> None:
     assert columns(tables["queries"]["used again without timeout"], "verdict", "reason") == [
         ("no_final", "the final response never came: its number was used again by a later request"),
         (

@@ -1,4 +1,4 @@
-"""Interests, from events by hand."""
+"""Interests, from hand-made events."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def given() -> Staged:
     return {"interest_events": events, "sessions": sessions}
 
 
-def test_interests(engine: Engine) -> None:
+def test_interests_have_their_begin_and_end(engine: Engine) -> None:
     frames = [frame(engine, name, rows) for name, rows in given().items()]
     found = by_case(interests.build(*frames))
     names = ("opened_ns", "final_ns", "closed_ns", "ended_by")

@@ -1,4 +1,4 @@
-"""Publications over several hops: what is one has one `trace_id`, and what is doubtful has none."""
+"""Publications over several hops: the hops of one share a `trace_id`; ambiguous hops have none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def built(tmp_path: Path, samples: pa.Table, table: str = "latencies") -> list[R
 
 
 def sent(seq: int, way: str, payload: bytes = b"1", **more: Any) -> Row:
-    """`way` is `sender>receiver`; there is one session for each two nodes."""
+    """A sample on the link `sender>receiver`; there is one session for each pair of nodes."""
     sender, receiver = (one or None for one in way.split(">"))
     session = more.pop("session", "".join(sorted(way)))
     usual = {"kind": "PUT", "key": "k", "payload": payload, "encoding": "zenoh/bytes"}
@@ -126,7 +126,7 @@ def given() -> dict[str, list[Row]]:
     return {"samples": rows}
 
 
-def test_traces(tmp_path: Path) -> None:
+def test_hops_of_a_publication_have_one_trace(tmp_path: Path) -> None:
     found: dict[str, list[int | None]] = {case: [] for case in CASES}
     samples = pa.Table.from_pylist(given()["samples"], TABLES["samples"].base.arrow)
     for row in built(tmp_path, samples):
@@ -135,7 +135,7 @@ def test_traces(tmp_path: Path) -> None:
 
 
 def test_samples_have_the_same_traces(tmp_path: Path) -> None:
-    """Those on one hop are their own; a capture without others is not written again."""
+    """A sample on one hop is its own trace; a capture with only such samples is not rewritten."""
     more = (sent(1009, "x>y", b"own"), sent(1010, "x>y", key=None))
     rows = [
         {"capture": case, **row, "trace_id": None if row["key"] is None else row["seq"]}
@@ -151,7 +151,7 @@ def test_samples_have_the_same_traces(tmp_path: Path) -> None:
     assert built(tmp_path, samples, "samples") == expected
 
 
-def test_latencies_are_since_the_first_hop(tmp_path: Path) -> None:
+def test_latencies_are_measured_from_the_first_hop(tmp_path: Path) -> None:
     rows = [sent(1, "p>r"), sent(3, "r>s"), sent(7, "r>t"), sent(8, "t>u")]
     given = [{"capture": "c", **row} for row in rows]
     found = built(tmp_path, pa.Table.from_pylist(given, TABLES["samples"].base.arrow))
@@ -161,8 +161,8 @@ def test_latencies_are_since_the_first_hop(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["routers_ring", "qos_matrix"])
-def test_real_publications(tmp_path: Path, name: str) -> None:
-    """Each put of an application is one trace, from its node on."""
+def test_each_real_put_is_one_trace(tmp_path: Path, name: str) -> None:
+    """The trace begins at the node of the application."""
     found = built(tmp_path, stage(str(PATHS[name]), name)["samples"])
     sidecar = sidecar_of(name)
     assert all(row["trace_id"] is not None for row in found)
@@ -172,8 +172,7 @@ def test_real_publications(tmp_path: Path, name: str) -> None:
     assert all(row["latency_ms"] > 0 for row in found if row["is_last"])
 
 
-def test_real_publications_of_peers(tmp_path: Path) -> None:
-    """A peer sends to several others: that is one publication."""
+def test_put_of_a_peer_to_several_peers_is_one_trace(tmp_path: Path) -> None:
     name = "peers_gossip"
     found = built(tmp_path, stage(str(PATHS[name]), name)["samples"], "samples")
     sidecar = sidecar_of(name)

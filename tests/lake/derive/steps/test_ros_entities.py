@@ -1,4 +1,4 @@
-"""Entities of ROS, from declarations by hand."""
+"""Entities of ROS, from hand-made declarations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def declared(capture: str, seq: int, key: str | None, **more: Any) -> Row:
 
 
 def given() -> Staged:
-    """Events of tokens, from which declarations are made first."""
+    """Events of tokens, from which the declarations are derived first."""
     keys = [NODE, PUBLISHER, BRIDGED, ACTION, NODE, "my@ros2_lv/x", "@ros2_lv/0", "group/alive"]
     rows = [
         {"seq": number, "entity_id": number, "identity": str(number), "key": key}
@@ -42,7 +42,7 @@ def given() -> Staged:
     return {"declare_events": staged({"tokens": rows}, key_identity="", **defaults)}
 
 
-def test_fields_of_tokens(engine: Engine) -> None:
+def test_entities_have_the_fields_of_their_tokens(engine: Engine) -> None:
     rows = [
         declared("rmw", 1, NODE),
         declared("rmw", 2, PUBLISHER, undeclared_ns=9 * MS, ended_by="session"),
@@ -108,7 +108,7 @@ def test_fields_of_tokens(engine: Engine) -> None:
 
 
 def test_every_announcement_of_a_ros_token_has_a_row(engine: Engine) -> None:
-    """Every telling has its row; nothing but tokens of ROS has, and nothing of those is dropped."""
+    """Only tokens of ROS have a row, and none of them is dropped."""
     rows = [
         declared("hops", 3, NODE, session="s2", sender_zid="r"),
         declared("hops", 1, NODE),

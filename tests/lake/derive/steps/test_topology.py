@@ -1,4 +1,4 @@
-"""Nodes and edges, from events by hand."""
+"""Nodes and adjacencies, from hand-made events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NODES = [
 ]
 
 
-def test_nodes(engine: Engine) -> None:
+def test_node_merges_all_its_announcements(engine: Engine) -> None:
     found = by_case(nodes.build(frame(engine, "node_events", NODES)), "zid")["c"]
     assert columns(found, "zid", "role", "locators", "first_ns", "last_ns") == [
         ("a", "peer", "tcp/a tcp/b tcp/c", 3, 9),
@@ -31,7 +31,7 @@ def test_nodes(engine: Engine) -> None:
 
 
 def state(seq: int, *links: str, sn: int | None = None, **more: Any) -> list[Row]:
-    """Links are written `b`, or `b=7` with a weight."""
+    """A link state; links are written `b`, or `b=7` with a weight."""
     rows = []
     for link in links or ("",):
         neighbour, _, weight = link.partition("=")
@@ -95,7 +95,7 @@ def given() -> Staged:
     return {"edge_events": rows, "sessions": sessions}
 
 
-def test_adjacencies(engine: Engine) -> None:
+def test_adjacencies_begin_and_end_with_announcements(engine: Engine) -> None:
     frames = [frame(engine, name, rows) for name, rows in given().items()]
     found = by_case(adjacencies.build(*frames), "from_ns")
 

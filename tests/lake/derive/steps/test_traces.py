@@ -1,4 +1,4 @@
-"""Requests on several links that are one query."""
+"""Requests on several links that belong to one query."""
 
 from __future__ import annotations
 
@@ -67,12 +67,14 @@ def asked(
         pytest.param([asked(1, "a", None), asked(2, "b", "c")], [1, None], id="unknown is asked"),
     ],
 )
-def test_hops(requests: list[Request], trace_ids: list[int | None]) -> None:
+def test_request_belongs_to_the_expected_trace(
+    requests: list[Request], trace_ids: list[int | None]
+) -> None:
     hops = RequestTraces()
     assert [hops.add(request) for request in requests] == trace_ids
 
 
-def test_hops_drop_ended_requests_and_keep_open_ones() -> None:
+def test_ended_requests_are_dropped_and_open_ones_kept() -> None:
     hops = RequestTraces()
     assert hops.add(asked(1, "a", "b")) == 1
     for seq in range(2, 2_000, 2):
@@ -82,7 +84,7 @@ def test_hops_drop_ended_requests_and_keep_open_ones() -> None:
     assert hops.add(asked(3_002, "b", "d")) == 1
 
 
-def test_hops_refuse_another_order() -> None:
+def test_requests_out_of_order_are_refused() -> None:
     hops = RequestTraces()
     hops.add(asked(2, "a", "b"))
     with pytest.raises(LocalError, match="out of order"):
@@ -128,8 +130,8 @@ def given() -> Staged:
     return {"exchange_events": staged(CASES, **defaults)}
 
 
-def test_traces_of_captures(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows come mixed; they are walked in order all the same, over several batches."""
+def test_captures_have_the_expected_traces(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are shuffled; the step processes them in order, over several batches."""
     monkeypatch.setattr("zenlake.lake.derive.duck.frame.ROWS_AT_ONCE", 100)
     events = frame(engine, "exchange_events", given()["exchange_events"])
     found = by_case(traces.build(requests.build(events, exchanges.build(events))))
