@@ -1,4 +1,4 @@
-"""Batches of a capture as they crossed their links, before they become events."""
+"""Batches of a capture as they crossed their links, and their messages encoded again."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ def batches_of(path: Path) -> list[LinkBatch]:
 
 SAME = "same"
 SAME_WHEN_DECOMPRESSED = "same when decompressed"
-SECOND_CLOSE = "the second CLOSE of a low-latency link is no message"
-INCOMPLETE = "not all of it is in the capture"
+SECOND_CLOSE = "the second CLOSE of a low-latency link is not a message"
+INCOMPLETE = "the capture lacks a part of it"
 DIFFERENT = "different"
 
 
 def content_of(batch: LinkBatch) -> bytes:
-    """What its messages were read from: compressed where a byte before them says so."""
+    """The bytes that the messages were decoded from; a byte before them may mark compression."""
     if encode_messages(batch.messages) == batch.data or batch.data[:1] not in (b"\x00", b"\x01"):
         return batch.data
     return decompress_batch(batch.data)
 
 
 def reencoded(batch: LinkBatch) -> str:
-    """How the bytes that its messages are encoded to compare with those they were read from."""
+    """How the encoding of the messages compares with the bytes they were decoded from."""
     if batch.state != "ok":
         return INCOMPLETE
     data = encode_messages(batch.messages)

@@ -34,7 +34,7 @@ class BuiltSession:
         self.later_ns = 0
 
     def second_link(self) -> None:
-        """Later messages use a second connection, which the acceptor opened."""
+        """Sends later messages on a second connection, which the acceptor opened."""
         self.link = Link("b:3-a:4#1", "tcp", "b:3", "a:4", True)
         self.link.sides = (ACCEPTOR, OPENER)
         self.session.links.append(self.link)
@@ -78,12 +78,12 @@ class BuiltGroup(BuiltSession):
         return event
 
     def become(self, member: str) -> None:
-        """Later events are from this member or about it."""
+        """Makes later events come from this member or concern it."""
         self.link = Link(f"{member}-group#1", "multicast", member, "group", True)
         self.session.members.setdefault(member, Node(member, zid=f"zid of {member}"))
 
 
-def taken(name: str) -> tuple[list[TraceEvent], Counter[str]]:
+def events_and_counts(name: str) -> tuple[list[TraceEvent], Counter[str]]:
     """The events of a bundled capture, and its counts of accepted messages by kind."""
     events = list(trace.open(str(CAPTURES / name)))
     messages = [event for event in events if isinstance(event, MessageSeen)]

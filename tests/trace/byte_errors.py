@@ -1,4 +1,4 @@
-"""Captures with wrong bytes, all over the file or in payloads alone."""
+"""Captures with wrong bytes, in the whole file or only in payloads."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def plain_content(path: Path) -> bytes:
 
 
 def damaged_file(content: bytes, rate: float, seed: int) -> bytes:
-    """Wrong bytes anywhere, in all headers too."""
+    """Changes bytes anywhere, including all headers."""
     chance = random.Random(f"{seed} {rate}")
     return with_errors(content, rate, chance)
 
 
 def damaged_payloads(content: bytes, rate: float, seed: int) -> bytes:
-    """Wrong bytes in what TCP and UDP carry; everything around is right."""
+    """Changes bytes only in the payloads of TCP and UDP."""
     chance = random.Random(f"{seed} {rate}")
     file = io.BytesIO()
     writer = PcapngWriter(file)
@@ -41,7 +41,7 @@ def damaged_payloads(content: bytes, rate: float, seed: int) -> bytes:
         found = reader.read(packet)
         size = 0 if found is None else len(found.payload)
         start = len(packet.data) - size
-        # Ethernet pads short packets, and fragments of IP are no payload of their own.
+        # Ethernet pads short packets, and IP fragments have no TCP or UDP header.
         if size and found is not None and packet.data.endswith(found.payload):
             payload = with_errors(found.payload, rate, chance)
             data = packet.data[:start] + payload
@@ -66,7 +66,7 @@ def with_errors(data: bytes, rate: float, chance: random.Random) -> bytes:
 
 
 def time_of(path: Path) -> float:
-    """Seconds of this thread to read a capture to its end."""
+    """Processor time of this thread to read a capture to its end."""
     start = time.thread_time()
     try:
         for _ in trace.open(str(path)):

@@ -1,8 +1,8 @@
-"""A table of captures: messages found and counted, bytes left over, batches not written alike.
+"""A table of captures: messages found and counted, undecoded bytes, batches that encode otherwise.
 
     python -m tests.trace.capture_table tests/data/captures/*.pcap*
 
-Beside each capture `NAME.pcapng` there may be `NAME.json` with `wire_counts`.
+Beside a capture `NAME.pcapng` there may be a `NAME.json` with `wire_counts`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zenlake.trace import MessageSeen
 
 
 def counted(path: Path) -> Counter[str] | None:
-    """What the sidecar counts, if it does."""
+    """The counts of the sidecar, if it has any."""
     name = path.name.partition(".")[0]
     plain, packed = path.with_name(f"{name}.json"), path.with_name(f"{name}.json.gz")
     if plain.exists():
@@ -37,7 +37,7 @@ def listed(counts: dict[str, int]) -> str:
 
 def difference(found: Counter[str], wanted: Counter[str] | None) -> str:
     if wanted is None:
-        return "not counted there"
+        return "no counts"
     if found == wanted:
         return "equal"
     words = [f"+{count} {kind}" for kind, count in sorted((found - wanted).items())]
@@ -69,7 +69,7 @@ def main(paths: list[str]) -> int:
         print("usage: python -m tests.trace.capture_table CAPTURE...", file=sys.stderr)
         return 2
     heads = ("capture", "messages", "sidecar's", "by kind", "undecoded bytes", "batches")
-    print(f"| {' | '.join(heads)} | not the same bytes again |")
+    print(f"| {' | '.join(heads)} | different bytes when encoded |")
     print("|---" * (len(heads) + 1) + "|")
     for path in paths:
         print(row(Path(path)))

@@ -1,7 +1,7 @@
 """Damage: captures with packets missing, cut or wrong, and the events of their traces.
 
-A damaged capture is a list of packets that keep the numbers they had in the undamaged one, so
-that the events of both can be compared.
+A damaged capture is a list of packets with their numbers in the undamaged capture, so that the
+events of both can be compared.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Read:
         self._numbers = numbers
 
     def packets_of(self, event: MessageSeen) -> tuple[int, ...]:
-        """Which packets of the undamaged capture a message came with, the last one first."""
+        """The packets of the undamaged capture that carried a message, the last one first."""
         found = (event.packet, *event.earlier_packets)
         numbers = self._numbers
         return found if numbers is None else tuple(numbers[number - 1] for number in found)
 
     def copies(self, packet: int) -> int:
-        """How often a packet of the undamaged capture is there."""
+        """How often a packet of the undamaged capture occurs."""
         return 1 if self._numbers is None else max(self._numbers.count(packet), 1)
 
 
@@ -74,7 +74,7 @@ def late_start(chance: random.Random, whole: list[Packet]) -> list[Packet]:
 
 
 def one_missing(chance: random.Random, whole: list[Packet]) -> list[Packet]:
-    """One packet that is long enough to have a payload."""
+    """Drops one packet that is long enough to have a payload."""
     place = chance.choice([i for i, packet in enumerate(whole) if len(packet.data) > 80] or [0])
     return whole[:place] + whole[place + 1 :]
 
@@ -92,7 +92,7 @@ def some_snapped(chance: random.Random, whole: list[Packet]) -> list[Packet]:
 
 
 def mixed(chance: random.Random, whole: list[Packet]) -> list[Packet]:
-    """Missing and cut, some twice, some in another order."""
+    """Drops, cuts, repeats and reorders packets."""
     out = some_snapped(chance, some_missing(chance, late_start(chance, whole)))
     for _ in range(len(out) // 20):
         place = chance.randrange(len(out))

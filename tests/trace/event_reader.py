@@ -13,7 +13,7 @@ from zenlake.trace.walker import Walker
 
 
 class EventReader:
-    """Does with segments what `zenlake.trace.Trace` does with the packets of a file."""
+    """Processes segments as `zenlake.trace.Trace` processes the packets of a file."""
 
     def __init__(self) -> None:
         self.skipped = Skipped()

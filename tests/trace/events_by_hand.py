@@ -1,4 +1,4 @@
-"""Events made by hand, for tests of what is asked of them and how they are shown."""
+"""Hand-made events, for tests of fields and of output."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def seen(
     direction: int = 0,
     session: Session = SESSION,
 ) -> MessageSeen:
-    """`message` as it crossed the session's link, by default from the client."""
+    """`message` as it crossed the link of the session, by default from the client."""
     time_ns = FIRST_NS + int(ms * 1_000_000)
     link, node = session.links[0], session.nodes[direction]
     kind = kind_of(message)

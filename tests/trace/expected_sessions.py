@@ -1,7 +1,7 @@
-"""Sessions as they must be found: who opened them with whom, how they ended, over how many links.
+"""Expected sessions: opener, acceptor, end and number of links.
 
-Written down from what the applications did: a node that closes sends CLOSE, one that is killed
-does not, and zenoh-pico 1.9.0 ends with its connection alone.
+The expectations follow from what the applications did: a node that closes sends CLOSE, a killed
+node does not, and zenoh-pico 1.9.0 only closes its connection.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _EACH_CLOSED: Final = {
     "queries": "qa qb qc getter",
     "udp_unicast": "pub sub sub_tcp",
 }
-"""Captures in which these open a session with one router each, and close it."""
+"""Captures in which each of these nodes opens a session with a router and closes it."""
 
 SESSIONS: Final[dict[str, list[str]]] = {
     **{

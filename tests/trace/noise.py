@@ -1,4 +1,4 @@
-"""Noise: payloads of anything but Zenoh, and conversations made of them."""
+"""Noise: payloads of other protocols, and conversations made of them."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ _WORDS: Final = [
 ]
 
 Payload = Callable[[random.Random], bytes]
-"""One message of a protocol, of any size."""
+"""Makes one message of a protocol, of any size."""
 
 
 def size(chance: random.Random) -> int:
-    """Small ones are as frequent as large ones."""
+    """A random size; small sizes are as frequent as large ones."""
     return chance.randrange(1, chance.choice((4, 16, 64, 256, PAYLOAD_BYTES_MAX)) + 1)
 
 
@@ -66,12 +66,12 @@ def random_bytes(chance: random.Random) -> bytes:
 
 
 def one_byte(chance: random.Random) -> bytes:
-    """The same byte all over, as padding and test data have; zeros most of all."""
+    """One repeated byte, as in padding and test data; mostly zero."""
     return bytes((chance.choice((0, 0, chance.randrange(256))),)) * size(chance)
 
 
 def short_pattern(chance: random.Random) -> bytes:
-    """A few bytes again and again."""
+    """A few bytes, repeated."""
     pattern = bytes(chance.choices(range(8), k=chance.randrange(2, 9)))
     if chance.random() < 0.3:
         pattern = chance.randbytes(chance.randrange(2, 9))
@@ -88,7 +88,7 @@ def log_lines(chance: random.Random) -> bytes:
 
 
 def small_integers(chance: random.Random) -> bytes:
-    """Little-endian, which lengths of Zenoh are too."""
+    """Little-endian integers, as the lengths of Zenoh are."""
     code, width = chance.choice((("<H", 2), ("<I", 4), ("<Q", 8), ("<B", 1)))
     top = chance.choice((2, 8, 32, 128))
     count = size(chance) // width + 1
@@ -96,7 +96,7 @@ def small_integers(chance: random.Random) -> bytes:
 
 
 def counted_records(chance: random.Random) -> bytes:
-    """Records behind their little-endian length, with a type byte first: very like Zenoh."""
+    """Records after their little-endian length, with a type byte first, similar to Zenoh."""
     out = []
     for _ in range(chance.randrange(1, 12)):
         body = bytes((chance.randrange(32),)) + chance.randbytes(chance.randrange(40))
@@ -163,7 +163,7 @@ PAYLOADS: dict[str, Payload] = {
 def conversation(
     chance: random.Random, payload: Payload, number: int, count: int
 ) -> Iterator[Segment | UdpDatagram]:
-    """So many packets between two ends, the first of them with this number."""
+    """`count` packets between two addresses, numbered from `first`."""
     client = f"10.{chance.randrange(256)}.{chance.randrange(256)}.1:{chance.randrange(1024, 65536)}"
     ends = (Ends(client, f"10.0.0.2:{PORT}"), Ends(f"10.0.0.2:{PORT}", client))
     way = chance.choice(("tcp", "tcp", "tcp without SYN", "udp", "group"))

@@ -14,7 +14,7 @@ _KINDS = {"put": "PUSH/PUT", "delete": "PUSH/DEL"}
 
 
 class Publication(NamedTuple):
-    """Everything that a call can say about a publication; `payload` is None in shared memory."""
+    """All attributes that a call can set; `payload` is None in shared memory."""
 
     kind: str
     key: str | None
@@ -30,7 +30,7 @@ class Publication(NamedTuple):
 
 
 def called(row: Row) -> Publication:
-    """As an application published it."""
+    """The publication that an application made."""
     in_shared_memory = row.get("payload_in_shared_memory", False)
     return Publication(
         _KINDS[row["op"]],
@@ -48,7 +48,7 @@ def called(row: Row) -> Publication:
 
 
 def delivered(row: Row) -> Publication:
-    """As a subscriber got it: without reliability, and without the encoding of a delete."""
+    """The publication that a subscriber received: no reliability, and no encoding of a delete."""
     return Publication(
         _KINDS[row["kind"]],
         row["key"],
@@ -65,7 +65,7 @@ def delivered(row: Row) -> Publication:
 
 
 def seen(event: MessageSeen) -> Publication:
-    """As it is on the wire."""
+    """The publication in a message."""
     return Publication(
         event.kind,
         event.key,
@@ -99,7 +99,7 @@ def counted(events: Iterable[MessageSeen]) -> Counter[Publication]:
 
 
 def deliveries_of(sidecar: Sidecar) -> dict[tuple[str, str], list[Row]]:
-    """Samples by node and subscriber, as far as they came over a captured link."""
+    """Samples by node and subscriber, if they came over a captured link."""
     found: dict[tuple[str, str], list[Row]] = {}
     for row in sidecar.received:
         if is_captured(row, sidecar.capture):

@@ -9,12 +9,12 @@ from zenlake.trace import MessageSeen
 from zenlake.trace.timelines.exchange import Exchange
 
 _TIMEOUT_MS = 10_000
-# zenoh-pico writes its own numbers, which are those of the mode before (see the captures' README).
+# zenoh-pico numbers the modes differently: it writes the previous mode (see the captures' README).
 _PICO_MODES = {"none": "auto", "monotonic": "none", "latest": "monotonic", "auto": "monotonic"}
 
 
 class Asked(NamedTuple):
-    """Everything that a get can say."""
+    """All attributes that a get can set."""
 
     key: str | None
     parameters: str
@@ -27,7 +27,7 @@ class Asked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """One reply; an error has no key. The last three are None where a sidecar does not say."""
+    """One reply; an error has no key. The last three are None if a sidecar lacks them."""
 
     kind: str
     key: str | None
@@ -49,7 +49,7 @@ def is_pico(sidecar: Sidecar, node: str, version: str = "") -> bool:
 
 
 def asked_by(sidecar: Sidecar, get: Row) -> Asked:
-    """As it must be on the wire: a node settles what is left to it before it asks."""
+    """The query as it must be on the wire: the node replaces defaults before it sends."""
     key, _, parameters = get.get("selector", "").partition("?")
     node = get["node"]
     target = sidecar.setting(get, "target") or "best_matching"
@@ -88,7 +88,7 @@ def asked_in(request: MessageSeen) -> Asked:
 
 
 def exchange_of(sidecar: Sidecar, get: Row, found: list[Exchange]) -> Exchange:
-    """The exchange of a get, by all it asks and the time it took; it is taken from `found`."""
+    """The exchange of a get, by its attributes and time; it is removed from `found`."""
     wanted = asked_by(sidecar, get)
     for exchange in found:
         request = exchange.request
@@ -114,8 +114,8 @@ _KINDS = {
 }
 
 
-def answer_told(reply: Row) -> Answer:
-    """As a get got it, or as a queryable gave it."""
+def recorded_answer(reply: Row) -> Answer:
+    """The answer that a get received, or that a queryable sent."""
     word: str = reply["kind"] if "kind" in reply else reply["op"]
     kind = _KINDS.get(word, word)
     has_payload = kind != "delete"
@@ -137,7 +137,7 @@ def answer_told(reply: Row) -> Answer:
 
 
 def answer_in(response: MessageSeen, like: Answer) -> Answer:
-    """A message with as much said about it as in another answer."""
+    """The answer in a message, with only the attributes that `like` has."""
     kind = _KINDS[response.kind]
     replier = field(response, "replier_zid"), field(response, "replier_eid")
     qos = tuple(field(response, name) for name in ("priority", "congestion", "express"))

@@ -1,4 +1,4 @@
-"""Captures of sessions that were refused or lost, and what was done there."""
+"""Captures of sessions that were refused or lost, and their nodes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def path_of(name: str) -> str:
 
 
 def plain(name: str, folder: Path) -> str:
-    """A copy that is not compressed, as columns are read from."""
+    """A decompressed copy, for the fast reader."""
     path = folder / f"{name}.pcapng"
     path.write_bytes(gzip.decompress(Path(path_of(name)).read_bytes()))
     return str(path)
 
 
 def sessions_of(name: str) -> list[dict[str, Any]]:
-    """Rows of the table, in the order in which sessions began."""
+    """Rows of `sessions`, in the order in which the sessions began."""
     rows: list[dict[str, Any]] = stage(path_of(name), name)["sessions"].to_pylist()
     return sorted(rows, key=lambda row: (row["time_ns"], row["session"]))

@@ -1,4 +1,4 @@
-"""Sidecars: what the applications of a bundled capture did, beside what the trace finds in it."""
+"""Sidecars: what the applications of a bundled capture did, and what the trace finds in it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ PATHS: Final = {path.name.partition(".")[0]: path for path in sorted(FOLDER.glob
 """All bundled captures by their names without ending."""
 
 CLOCK_SECONDS: Final = 0.05
-"""How far the times of calls may lie from those of their packets."""
+"""How far the times of calls may differ from those of their packets."""
 
 
 class Sidecar:
-    """One `NAME.json`: rows as they are, and who is who."""
+    """One `NAME.json`: its rows, and the names of its nodes."""
 
     def __init__(self, content: Row) -> None:
         self.capture: Row = content["capture"]
@@ -53,7 +53,7 @@ class Sidecar:
 
     @property
     def has_all_fields(self) -> bool:
-        """Whether rows give every field, absent or not; else only what was asked for."""
+        """Whether rows have every field; otherwise only the requested attributes."""
         return self.wire_counts is not None
 
     def of(self, *ops: str) -> list[Row]:
@@ -61,14 +61,14 @@ class Sidecar:
         return [row for row in self.events if row["op"] in ops and is_captured(row, self.capture)]
 
     def setting(self, call: Row, name: str) -> Any:
-        """What a call said, or the publisher or querier that it was made with."""
+        """The setting of a call, or of the publisher or querier that made it."""
         if name in call:
             return call[name]
         return self._settings.get((call["node"], call.get("via", "")), {}).get(name)
 
 
 class Reading:
-    """What the trace finds in a capture."""
+    """The result of the trace for a capture."""
 
     def __init__(self, path: Path) -> None:
         found = trace.open(str(path))
@@ -79,7 +79,7 @@ class Reading:
         self.counts = Counter(event.kind for event in self.messages)
 
     def of(self, *kinds: str) -> Iterator[MessageSeen]:
-        """Messages that a receiver takes."""
+        """Messages that a receiver accepts."""
         return (event for event in self.messages if event.kind in kinds and not event.ignored)
 
     def exchanges(self) -> list[Exchange]:
@@ -109,29 +109,29 @@ def reading_of(name: str) -> Reading:
 
 
 WITH_COUNTS: Final = [name for name in PATHS if sidecar_of(name).wire_counts is not None]
-"""Captures whose sidecars say what is on the wire."""
+"""Captures whose sidecars count the messages on the wire."""
 OWN: Final = [name for name in PATHS if sidecar_of(name).wire_counts is None]
 
 
 def is_captured(row: Row, capture: Row) -> bool:
-    """Whether a call or delivery is on a link, and within the times, of the capture."""
+    """Whether a call or delivery is on a captured link and within the time of the capture."""
     if row.get("expect_on_wire") is False or row.get("on_wire") in ("before", "after"):
         return False
     return "nodes" not in capture or row["node"] in capture["nodes"]
 
 
 def field(event: MessageSeen, name: str) -> Any:
-    """The answer that `decode` and tables give."""
+    """The value of a field, as `decode` and the tables have it."""
     return FIELDS[name].value_of(event)
 
 
 def digest(data: bytes | None) -> str | None:
-    """Bytes as sidecars name them."""
+    """The notation of bytes in sidecars."""
     return None if data is None else sha256(data).hexdigest()
 
 
 def digest_in(row: Row | None) -> str | None:
-    """Of a byte string in a sidecar."""
+    """The notation of a byte string in a row of a sidecar."""
     return None if row is None else row["sha256"]
 
 

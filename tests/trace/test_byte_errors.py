@@ -1,6 +1,6 @@
-"""Wrong bytes (P02): nothing but CaptureError comes out, and it takes no longer than it may.
+"""Wrong bytes (P02): only CaptureError is raised, and reading takes bounded time.
 
-`fuzz/byte_errors.py` measures the same with twenty seeds and says how long all took.
+`fuzz/byte_errors.py` measures the same with twenty seeds and prints the times.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ NAMES = ALL_NAMES if IS_FULL else FAST_NAMES
 RATES = (0.001, 0.005, 0.02)
 RATIO_MAX = 2
 SLACK_S = 0.1
-"""Clocks of busy machines."""
+"""Allowance for the clocks of busy machines."""
 MEMORY_BYTES_MAX = 500 << 20
 
 
 def best_time_of(path: Path) -> float:
-    """Of three, without collections: other tests have left much to look at."""
+    """The best of three times, without garbage collection: other tests leave many objects."""
     gc.disable()
     try:
         return min(time_of(path) for _ in range(3))

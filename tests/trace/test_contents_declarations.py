@@ -29,7 +29,7 @@ WITHOUT_HANDSHAKE = ["compressed_midstream", "lowlatency_midstream", "midstream"
 
 
 def declared_in(sidecar: Sidecar) -> list[Row]:
-    """Calls of all nodes but routers, which declare their own entities only for an interest."""
+    """Calls of all nodes except routers, which declare their own entities only for an interest."""
     return [
         row for row in sidecar.of(*ENTITIES) if sidecar.roles[sidecar.zids[row["node"]]] != "router"
     ]
@@ -56,7 +56,7 @@ def undeclared_at(sidecar: Sidecar, row: Row) -> float | None:
 
 
 def sessions_since(sidecar: Sidecar, reading: Reading, row: Row) -> int:
-    """In how many sessions a node sends after a call and before the undeclaration."""
+    """The number of sessions in which a node sends between a call and its undeclaration."""
     zid, until = sidecar.zids[row["node"]], undeclared_at(sidecar, row)
     return len(
         {
@@ -71,7 +71,7 @@ def sessions_since(sidecar: Sidecar, reading: Reading, row: Row) -> int:
     )
 
 
-def test_these_captures_have_declarations() -> None:
+def test_captures_have_declarations() -> None:
     assert len(DECLARING) == 27
     assert len(PUBLISHING) == 21
 
@@ -95,12 +95,12 @@ def test_each_entity_is_declared_in_each_session_and_undeclared(name: str) -> No
 
 
 def ended(life: DeclarationLifetime) -> str:
-    """Without an undeclaration an entity lives as long as its session, or the capture."""
+    """The expected end: without an undeclaration an entity ends with its session or the capture."""
     return "session" if life.ended_by is None else life.ended_by
 
 
 @pytest.mark.parametrize("name", DECLARING)
-def test_each_call_has_its_message_at_its_time(name: str) -> None:
+def test_each_call_has_a_message_at_its_time(name: str) -> None:
     sidecar = sidecar_of(name)
     lives = reading_of(name).declarations()
     for row in declared_in(sidecar):
@@ -120,7 +120,7 @@ def is_at(time: float, event: MessageSeen | None) -> bool:
 
 
 @pytest.mark.parametrize("name", PUBLISHING)
-def test_each_publisher_and_querier_asks_who_is_interested(name: str) -> None:
+def test_each_publisher_and_querier_sends_an_interest(name: str) -> None:
     sidecar, reading = sidecar_of(name), reading_of(name)
     lives = reading.interests()
     for op, letter in ASKING.items():

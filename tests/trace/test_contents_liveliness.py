@@ -30,13 +30,13 @@ def is_own(sidecar: Sidecar, row: Row, key: str) -> bool:
     )
 
 
-def test_these_captures_have_liveliness() -> None:
+def test_captures_have_liveliness() -> None:
     assert len(WATCHING) == 8
     assert len(ASKING) == 8
 
 
 @pytest.mark.parametrize("name", WATCHING)
-def test_each_token_that_came_or_went_was_announced(name: str) -> None:
+def test_each_token_event_has_a_message(name: str) -> None:
     sidecar, reading = sidecar_of(name), reading_of(name)
     checked = 0
     for row in sidecar.liveliness_received:
@@ -55,7 +55,7 @@ def test_each_token_that_came_or_went_was_announced(name: str) -> None:
 
 
 def is_lost_with_the_session(sidecar: Sidecar, row: Row) -> bool:
-    """A node that loses its router reports all its tokens as gone, without a message."""
+    """Whether the event has no message: a node that loses its router reports all tokens as gone."""
     return row["kind"] == "delete" and any(
         other["op"] in ("killed", "close")
         and sidecar.roles[sidecar.zids[other["node"]]] == "router"
@@ -65,7 +65,7 @@ def is_lost_with_the_session(sidecar: Sidecar, row: Row) -> bool:
 
 
 @pytest.mark.parametrize("name", WATCHING)
-def test_each_subscriber_sent_its_interest(name: str) -> None:
+def test_each_liveliness_subscriber_sent_an_interest(name: str) -> None:
     sidecar = sidecar_of(name)
     rows = sidecar.of("declare_liveliness_subscriber")
     assert rows
@@ -82,7 +82,7 @@ def test_each_get_was_answered_with_its_tokens(name: str) -> None:
         if sidecar.roles[sidecar.zids[row["node"]]] == "peer":
             # Peers declare all their tokens to each other, without an interest.
             assert interest is None
-            assert set(row["tokens"]) <= told_to(sidecar, name, row)
+            assert set(row["tokens"]) <= tokens_announced_to(sidecar, name, row)
             continue
         assert interest is not None
         assert interest.ended_by == "final"
@@ -96,13 +96,13 @@ def own_keys(sidecar: Sidecar, row: Row) -> set[str | None]:
     return {one["key"] for one in sidecar.of("declare_token") if one["node"] == row["node"]}
 
 
-def told_to(sidecar: Sidecar, name: str, row: Row) -> set[str | None]:
+def tokens_announced_to(sidecar: Sidecar, name: str, row: Row) -> set[str | None]:
     zid = sidecar.zids[row["node"]]
     return {event.key for event in reading_of(name).of(KINDS["put"]) if event.receiver_zid == zid}
 
 
 def interest_for(sidecar: Sidecar, name: str, row: Row, mode: str) -> InterestLifetime | None:
-    """The INTEREST in tokens that a call made."""
+    """The INTEREST in tokens that a call caused."""
     zid = sidecar.zids[row["node"]]
     started = row["started"] if "started" in row else row["t"]
     for life in reading_of(name).interests():

@@ -1,4 +1,4 @@
-"""Captures with losses: all that was captured is found, and nothing else."""
+"""Captures with losses: all captured messages are found, and no others."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MIDSTREAM = "midstream"
 
 
 def pushed(reading: Reading, to_router: bool) -> list[MessageSeen]:
-    """Publications to the router or from it, by the port on which it listens."""
+    """Publications to or from the router, identified by its listening port."""
     return [
         event for event in reading.of(*PUSHES) if event.receiver.endswith(":17185") == to_router
     ]
 
 
-def test_impaired_has_all_but_what_was_in_dropped_packets() -> None:
+def test_impaired_has_all_messages_but_the_dropped_ones() -> None:
     sidecar, reading = sidecar_of("impaired"), reading_of("impaired")
     dropped = sidecar.capture["messages_in_dropped_packets"]
     assert {f"{row['kind']}/{row['body']}" for row in dropped} == {"PUSH/PUT"}
@@ -57,7 +57,7 @@ def test_impaired_has_all_but_what_was_in_dropped_packets() -> None:
 
 
 def test_all_messages_within_the_snap_length_are_found() -> None:
-    """62 bytes of each are kept. What the router passes on has a timestamp of 25 bytes more."""
+    """62 bytes of each packet are kept. Forwarded messages have a timestamp of 25 more bytes."""
     sidecar, reading = sidecar_of("snaplen"), reading_of("snaplen")
     sizes = {digest_in(row["payload"]): row["payload"]["len"] for row in sidecar.of("put")}
     calls = calls_of(sidecar, "pub")
@@ -76,13 +76,13 @@ def test_all_messages_within_the_snap_length_are_found() -> None:
 
 
 def is_near_the_ends(row: Row, capture: Row) -> bool:
-    """Whether a call may lie on either side of the capture's bounds."""
+    """Whether a call is so near to the beginning or end that it may be outside the capture."""
     ends = (capture["first"], capture["last"])
     return any(abs(row["t"] - end) < CLOCK_SECONDS for end in ends)
 
 
-def test_midstream_has_every_call_within_and_no_key_that_cannot_be_known() -> None:
-    """The publisher's alias 1 stood for one key before the capture began."""
+def test_midstream_has_every_call_and_no_unknowable_key() -> None:
+    """Alias 1 of the publisher was declared before the capture began."""
     sidecar, reading = sidecar_of(MIDSTREAM), reading_of(MIDSTREAM)
     puts = [row for row in sidecar.events if row["op"] == "put"]
 
@@ -100,8 +100,8 @@ def test_midstream_has_every_call_within_and_no_key_that_cannot_be_known() -> No
     assert sum(call.key is None for call in found.elements()) == 159
 
 
-def test_midstream_has_every_sample_and_no_key_that_cannot_be_known() -> None:
-    """What the subscriber declared before, the router uses for everything it passes on."""
+def test_midstream_has_every_sample_and_no_unknowable_key() -> None:
+    """The router forwards with an alias that the subscriber declared before the capture."""
     sidecar, reading = sidecar_of(MIDSTREAM), reading_of(MIDSTREAM)
     found = Counter(
         seen(event)._replace(reliability=None) for event in pushed(reading, to_router=False)
@@ -119,7 +119,7 @@ def test_midstream_has_every_sample_and_no_key_that_cannot_be_known() -> None:
 def test_no_key_is_guessed(name: str) -> None:
     sidecar, reading = sidecar_of(name), reading_of(name)
     keys = {row["key"] for row in sidecar.events if "key" in row} | {None}
-    # A number is declared for the part of a key before its first wildcard, too.
+    # An alias may also be declared for the part of a key before its first wildcard.
     keys |= {key.removesuffix("/**") for key in keys if key is not None}
     found = [event.key for event in reading.messages]
     assert set(found) <= keys

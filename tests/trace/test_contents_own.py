@@ -1,4 +1,4 @@
-"""Publications in captures of other nodes and versions, whose sidecars give only what was asked."""
+"""Publications of other nodes and versions, whose sidecars record only requested attributes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from zenlake.trace import MessageSeen
 
 MIDSTREAM = ["compressed_midstream", "lowlatency_midstream"]
 EARLY_KEYS = ("mid/stream/temperature", "mid/own")
-"""Written with numbers that were declared before those captures began."""
+"""Keys whose aliases were declared before those captures began."""
 REMAPPED = {"map/second": "map/first", "map/second/more": "map/first/more"}
-"""In `alias_remapped`, what was meant and what was understood."""
+"""In `alias_remapped`, the intended key and the key that the receiver used."""
 OWN_ENCODING = "my/own;"
 
 
@@ -70,7 +70,7 @@ def sent_in(event: MessageSeen) -> Sent:
 def sent_by(sidecar: Sidecar, row: Row) -> Sent:
     is_put = row["op"] == "put"
     is_big = is_put and row["payload"]["len"] > 2000
-    # zenoh-pico sends fragments as best effort whatever was asked for.
+    # zenoh-pico sends fragments as best effort, whatever was requested.
     in_pico_fragments = is_big and is_pico(sidecar, row["node"])
     return Sent(
         "PUSH/PUT" if is_put else "PUSH/DEL",
@@ -100,7 +100,7 @@ def understood(sidecar: Sidecar, key: str) -> str | None:
 
 
 def pushes(name: str, reading: Reading, sidecar: Sidecar, node: str) -> list[MessageSeen]:
-    """What a node published; without a handshake, what went to the router from anywhere."""
+    """Publications of a node; without a handshake, all publications to the router."""
     found = [event for event in reading.messages if event.kind in PUSHES]
     if name in MIDSTREAM:
         router = f":{sidecar.capture['ports']['tcp'][0]}"
@@ -108,12 +108,12 @@ def pushes(name: str, reading: Reading, sidecar: Sidecar, node: str) -> list[Mes
     return [event for event in found if event.sender_zid == sidecar.zids[node]]
 
 
-def test_own_captures() -> None:
+def test_captures_of_the_second_set_are_listed() -> None:
     assert len(OWN) == 14
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_each_call_is_once_on_its_link(name: str) -> None:
+def test_each_call_has_one_message_on_its_link(name: str) -> None:
     sidecar, reading = sidecar_of(name), reading_of(name)
     rows = sidecar.of("put", "delete")
     nodes = {row["node"] for row in rows}
@@ -129,7 +129,7 @@ def test_each_call_is_once_on_its_link(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_congestion_control_is_as_asked_for(name: str) -> None:
+def test_congestion_control_is_the_requested_one(name: str) -> None:
     sidecar, reading = sidecar_of(name), reading_of(name)
     for row in sidecar.of("put", "delete"):
         asked = sidecar.setting(row, "congestion_control")
@@ -147,7 +147,7 @@ def got_by(row: Row) -> Got:
     is_put = row["kind"] == "put"
     stamp: str | None = row.get("timestamp")
     if stamp is not None:
-        # zenoh-pico writes a zero before an id that begins with a small digit.
+        # zenoh-pico writes a zero before an id whose first digit is small.
         time, _, zid = stamp.partition("/")
         stamp = f"{time}/{zid.lstrip('0')}"
     return Got(
@@ -188,8 +188,8 @@ def arrived_at(name: str, sidecar: Sidecar, node: str) -> Counter[Got]:
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_each_sample_came_over_a_captured_link(name: str) -> None:
-    """The prefix that all keys have was declared before captures without a handshake began."""
+def test_each_sample_has_a_message_on_a_captured_link(name: str) -> None:
+    """Captures without a handshake lack the declaration of the prefix that all keys share."""
     sidecar = sidecar_of(name)
     rows = [row for row in sidecar.received if is_captured(row, sidecar.capture)]
     own = {(row["node"], row["key"]) for row in sidecar.of("put", "delete")}

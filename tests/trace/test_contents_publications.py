@@ -1,4 +1,4 @@
-"""Every put and delete of the sidecars is found, and every sample that a subscriber got."""
+"""Every put and delete of the sidecars is found, and every sample that a subscriber received."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ DELIVERING = [name for name in WITH_COUNTS if name not in LOSSY and deliveries_o
 
 
 def needed_by(sidecar: Sidecar, row: Row) -> int:
-    """How often a peer sends a put: once to each other node that has subscribed to its key."""
+    """How often a peer sends a put: once to each other node with a matching subscriber."""
     subscribed = {
         other["node"]
         for other in sidecar.of("declare_subscriber")
         if other["node"] != row["node"] and intersects(other["key"], row["key"])
     }
-    # Peers of this capture know all others but the router, which only the first one is linked to.
+    # Each peer of this capture knows all nodes except the router, which only the first peer knows.
     return len(subscribed - (set() if row["node"] == "peer0" else {"router"}))
 
 
-def test_these_captures_have_publications() -> None:
+def test_captures_have_publications() -> None:
     assert len(PUBLISHING) == 12
     assert len(DELIVERING) == 11
 
 
 @pytest.mark.parametrize("name", [name for name in PUBLISHING if name != "peers_gossip"])
-def test_each_call_is_once_on_its_link(name: str) -> None:
+def test_each_call_has_one_message_on_its_link(name: str) -> None:
     sidecar, reading = sidecar_of(name), reading_of(name)
     publishers = {row["node"] for row in sidecar.of("put", "delete")}
     assert publishers
@@ -53,7 +53,7 @@ def test_each_call_is_once_on_its_link(name: str) -> None:
         assert counted(sent_by(reading, sidecar.zids[node])) == calls_of(sidecar, node)
 
 
-def test_each_call_of_a_peer_is_once_on_each_link_that_needs_it() -> None:
+def test_each_call_of_a_peer_has_one_message_on_each_link_that_needs_it() -> None:
     sidecar, reading = sidecar_of("peers_gossip"), reading_of("peers_gossip")
     for node in ("peer0", "peer1", "peer2"):
         wanted: Counter[Publication] = Counter()
@@ -67,8 +67,8 @@ def test_each_call_of_a_peer_is_once_on_each_link_that_needs_it() -> None:
         assert set(links.values()) == {1}
 
 
-def test_what_came_over_a_websocket_is_found_too() -> None:
-    """The counts of the sidecar leave it out, the calls do not."""
+def test_messages_over_a_websocket_are_found() -> None:
+    """The sidecar lists their calls but does not count them."""
     sidecar, reading = sidecar_of("encrypted_links"), reading_of("encrypted_links")
     calls = [row for row in sidecar.events if row["op"] == "put" and row["node"] == "ws"]
     assert len(calls) == 10
@@ -88,7 +88,7 @@ def test_payloads_in_shared_memory_are_references() -> None:
 
 
 @pytest.mark.parametrize("name", DELIVERING)
-def test_each_sample_came_over_a_captured_link(name: str) -> None:
+def test_each_sample_has_a_message_on_a_captured_link(name: str) -> None:
     sidecar, reading = sidecar_of(name), reading_of(name)
     for (node, _), rows in deliveries_of(sidecar).items():
         arrived = arrived_at(sidecar, reading, node)
@@ -103,7 +103,7 @@ def test_each_sample_came_over_a_captured_link(name: str) -> None:
 
 
 def arrived_at(sidecar: Sidecar, reading: Reading, node: str) -> Counter[Publication]:
-    """What was sent to a node, or to a group that it is a member of."""
+    """Publications that were sent to a node, or to a group that it is a member of."""
     zid = sidecar.zids[node]
     return Counter(
         seen(event)._replace(reliability=None)
@@ -114,7 +114,7 @@ def arrived_at(sidecar: Sidecar, reading: Reading, node: str) -> Counter[Publica
 
 
 def as_sent(sidecar: Sidecar, node: str, row: Row) -> Publication:
-    """A router adds a timestamp before its own subscribers get a sample."""
+    """The sample on the wire: a router adds a timestamp only for its own subscribers."""
     sample = delivered(row)
     zid = sidecar.zids[node]
     if sidecar.roles[zid] == "router" and (sample.timestamp or "").endswith(f"/{zid}"):

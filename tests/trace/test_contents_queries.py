@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from tests.trace.queries import Answer, answer_in, answer_told, asked_by, asked_in, exchange_of
+from tests.trace.queries import Answer, answer_in, asked_by, asked_in, exchange_of, recorded_answer
 from tests.trace.sidecar import (
     PATHS,
     Row,
@@ -27,15 +27,15 @@ ASKING = [name for name in PATHS if sidecar_of(name).of("get")]
 ANSWERING = [name for name in PATHS if sidecar_of(name).queries_received]
 
 QUERY_SECONDS_MAX = 1.0
-"""How long a queryable may take before it answers."""
+"""The longest time that a queryable takes before it replies."""
 TIMEOUT = Answer(
     "err", None, sha256(b"Timeout").hexdigest(), "zenoh/string", None, None, (None, None)
 )
-"""What a get tells its caller when its own time is over, whatever comes over a link."""
+"""The error that a session reports to its own get at the timeout; it crosses no link."""
 
 
 def take(response: MessageSeen, wanted: list[Answer]) -> None:
-    """Remove the answer that a message is, if it is one."""
+    """Removes the answer in a message from `wanted`, if it is there."""
     for answer in wanted:
         if answer_in(response, like=answer) == answer:
             wanted.remove(answer)
@@ -43,7 +43,7 @@ def take(response: MessageSeen, wanted: list[Answer]) -> None:
 
 
 def not_sent(exchange: Exchange, answers: list[Answer]) -> list[Answer]:
-    """Answers that are no response of the exchange, each of which may stand for one."""
+    """Answers without a response in the exchange; each response matches one answer."""
     left = list(answers)
     for response in (*exchange.responses, *exchange.after_final):
         take(response, left)
@@ -51,9 +51,9 @@ def not_sent(exchange: Exchange, answers: list[Answer]) -> list[Answer]:
 
 
 def given_by(sidecar: Sidecar, node: str) -> set[Answer]:
-    """What a node's own queryables answered: to itself without any message."""
+    """Answers of the node's own queryables, which the node receives without a message."""
     return {
-        answer_told(reply)
+        recorded_answer(reply)
         for row in sidecar.queries_received
         if row["node"] == node
         for reply in row["replies"]
@@ -64,13 +64,13 @@ def plain(answer: Answer) -> Answer:
     return answer._replace(timestamp=None, replier=None, qos=None)
 
 
-def test_these_captures_have_queries() -> None:
+def test_captures_have_queries() -> None:
     assert len(ASKING) == 17
     assert len(ANSWERING) == 16
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_each_get_is_asked_once(name: str) -> None:
+def test_each_get_has_one_request(name: str) -> None:
     sidecar, reading = sidecar_of(name), reading_of(name)
     for node in {row["node"] for row in sidecar.of("get")}:
         wanted = Counter(asked_by(sidecar, row) for row in sidecar.of("get") if row["node"] == node)
@@ -80,40 +80,40 @@ def test_each_get_is_asked_once(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_each_reply_is_a_response_to_its_request(name: str) -> None:
-    """A queryable on the same node is asked without a message, and answers so."""
+def test_each_reply_has_a_response_to_its_request(name: str) -> None:
+    """A queryable on the same node receives the query and replies without a message."""
     sidecar = sidecar_of(name)
     found = reading_of(name).exchanges()
     checked = 0
     for get in sidecar.of("get"):
         exchange = exchange_of(sidecar, get, found)
         assert exchange.final is not None
-        replies = [answer_told(reply) for reply in get["replies"]]
+        replies = [recorded_answer(reply) for reply in get["replies"]]
         missing = [answer for answer in not_sent(exchange, replies) if answer != TIMEOUT]
         assert {plain(answer) for answer in missing} <= given_by(sidecar, get["node"])
         checked += len(replies) - len(missing)
-    assert checked or name == "compression", "only that one asks what nobody answers"
+    assert checked or name == "compression", "only its queries have no reply"
 
 
 @pytest.mark.parametrize("name", ANSWERING)
-def test_each_query_came_to_its_queryable_and_each_answer_went_out(name: str) -> None:
+def test_each_call_of_a_queryable_has_a_request_and_its_answers(name: str) -> None:
     sidecar = sidecar_of(name)
     found = reading_of(name).exchanges()
     checked = 0
     for row in sidecar.queries_received:
         if not is_captured(row, sidecar.capture) or is_own(sidecar, row):
             continue
-        answers = [answer_told(reply) for reply in row["replies"] if not reply.get("failed")]
+        answers = [recorded_answer(reply) for reply in row["replies"] if not reply.get("failed")]
         about = [exchange for exchange in found if is_about(sidecar, exchange, row)]
         assert about
-        # The same may be asked several times, and two queryables of a node by one request.
+        # Queries may be equal, and one request may call two queryables of a node.
         assert any(not not_sent(exchange, answers) for exchange in about)
         checked += 1
-    assert checked or name == "encrypted_links", "there the answer comes over TLS"
+    assert checked or name == "encrypted_links", "its answers are encrypted"
 
 
 def is_own(sidecar: Sidecar, row: Row) -> bool:
-    """Whether a node asked itself."""
+    """Whether a node queried itself."""
     return any(
         get["node"] == row["node"] and get["started"] <= row["t"] <= get["t"]
         for get in sidecar.of("get")
@@ -121,7 +121,7 @@ def is_own(sidecar: Sidecar, row: Row) -> bool:
 
 
 def is_about(sidecar: Sidecar, exchange: Exchange, row: Row) -> bool:
-    """Whether a queryable was asked by this exchange; on a group anybody may answer."""
+    """Whether this exchange called a queryable; in a group any member may answer."""
     request, zid = exchange.request, sidecar.zids[row["node"]]
     if request is None or exchange.responder_zid not in (zid, None):
         return False

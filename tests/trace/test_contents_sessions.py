@@ -1,4 +1,4 @@
-"""Connections and sessions of the sidecars: who, what was agreed, and how they ended."""
+"""Connections and sessions of the sidecars: nodes, negotiated terms and ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zenlake.trace import Link, Session, SessionChanged
 from zenlake.wire import Init
 
 WEBSOCKET = "127.0.0.1:58856-127.0.0.1:17177#1"
-"""Of which the sidecar does not say anything."""
+"""Captures whose sidecars list no connections."""
 
 
 def described(sidecar: Sidecar, session: Session) -> str:
@@ -33,13 +33,13 @@ def test_expectations_are_complete() -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_sessions_and_how_they_ended(name: str) -> None:
+def test_sessions_have_the_expected_nodes_and_ends(name: str) -> None:
     sidecar = sidecar_of(name)
     assert [described(sidecar, one) for one in reading_of(name).sessions] == SESSIONS[name]
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_who_took_part_and_when(name: str) -> None:
+def test_sessions_have_the_nodes_and_times_of_the_sidecar(name: str) -> None:
     sidecar = sidecar_of(name)
     for session in reading_of(name).sessions:
         for node in session.nodes:
@@ -66,7 +66,7 @@ def link_of(reading: Reading, row: Row) -> Link | None:
 
 
 def agreed(reading: Reading, link: Link) -> list[str]:
-    """What a sidecar lists: the session's terms, and shared memory, which INIT alone tells."""
+    """The terms that a sidecar lists: those of the session, and shared memory, which is in INIT."""
     session = link.session
     assert session is not None
     shares = any(
@@ -78,7 +78,7 @@ def agreed(reading: Reading, link: Link) -> list[str]:
         "compression": session.compression,
         "lowlatency": session.lowlatency,
         "patch": session.patch,
-        # Where several links are agreed on, QoS is asked for in another form.
+        # With multilink, QoS is negotiated in another form.
         "qos": session.qos and not session.multilink,
         "shm": shares,
     }
@@ -94,7 +94,7 @@ def test_connections_are_those_of_the_sidecar(name: str) -> None:
         if row["connection"] == WEBSOCKET:
             assert link is not None
         elif row["zids"] == [None, None] and name != "midstream":
-            assert link is None, "no Zenoh was spoken there"
+            assert link is None, "the connection carries no Zenoh"
         else:
             assert link is not None
             assert_is(reading, link, row)
@@ -114,10 +114,10 @@ def assert_is(reading: Reading, link: Link, row: Row) -> None:
     assert agreed(reading, link) == row["negotiated"]
 
 
-# --- what is special ---------------------------------------------------------------------
+# --- special cases ---------------------------------------------------------------------
 
 
-def test_terms_of_sessions() -> None:
+def test_sessions_have_the_negotiated_terms() -> None:
     assert session_of("sessions", "smallbatch").batch_size == 512
     assert session_of("sessions", "sn8").sn_bits == 8
     assert session_of("sessions", "sn16").sn_bits == 16
@@ -127,8 +127,8 @@ def test_terms_of_sessions() -> None:
     assert [node.lease_ms for node in silent.nodes] == [1000, 2000]
 
 
-def test_several_links_carry_one_session() -> None:
-    """One link is for each reliability; priorities show that QoS is agreed on."""
+def test_multilink_is_one_session() -> None:
+    """Each link carries one reliability; priorities show that QoS is negotiated."""
     session = session_of("sessions", "multilink")
     assert session.multilink
     assert session.qos
@@ -141,8 +141,8 @@ def test_several_links_carry_one_session() -> None:
     }
 
 
-def test_two_peers_that_dial_each_other_have_one_session() -> None:
-    """Each connection is used by the one that accepted it."""
+def test_peers_that_dial_each_other_have_one_session() -> None:
+    """Each peer sends on the connection that it accepted."""
     sidecar, reading = sidecar_of("peers_gossip"), reading_of("peers_gossip")
     session = session_of("peers_gossip", "peer2 peer1")
     frames = [event for event in reading.of("FRAME") if event.session is session]
@@ -154,19 +154,19 @@ def test_two_peers_that_dial_each_other_have_one_session() -> None:
         assert event.direction != event.link.opener
 
 
-def test_a_silent_client_is_lost_after_its_lease() -> None:
+def test_silent_client_is_lost_after_its_lease() -> None:
     sidecar = sidecar_of("sessions")
     (stopped,) = (row["t"] for row in sidecar.of("stopped_by_signal"))
     (continued,) = (row["t"] for row in sidecar.of("continued_by_signal"))
     session = session_of("sessions", "silent router lost")
     assert session.closed_ns is not None
-    # The router gives up a second after the last message, and says no CLOSE.
+    # The router gives up a second after the last message, without a CLOSE.
     assert stopped + 1 < session.closed_ns / 1e9 < continued + 1
     assert session.close_reason is None
 
 
 @pytest.mark.parametrize(("name", "nodes"), [("multicast", "mc1 mc2 mc3"), ("pico_peers", "a b")])
-def test_a_group_is_one_session_of_all_its_members(name: str, nodes: str) -> None:
+def test_group_is_one_session_of_all_its_members(name: str, nodes: str) -> None:
     sidecar, reading = sidecar_of(name), reading_of(name)
     group = next(one for one in reading.sessions if one.is_multicast)
     zids = {sidecar.zids[node] for node in nodes.split()}

@@ -1,4 +1,4 @@
-"""As many messages of each kind as the sidecars count, and no byte left but those named here."""
+"""The counts of the sidecars, and the few bytes that are in no message."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def wire_counts(name: str) -> Counter[str]:
     return counts
 
 
-def test_captures_with_counts() -> None:
+def test_captures_with_counts_are_complete() -> None:
     assert len(EXACT) == 13
     assert len(WITH_COUNTS) == 17
 
@@ -46,7 +46,7 @@ def test_counts_are_those_of_the_sidecar(name: str) -> None:
     assert reading_of(name).counts == wire_counts(name)
 
 
-def test_what_the_sidecar_does_not_count_is_the_websocket() -> None:
+def test_only_websocket_messages_are_missing_in_the_sidecar() -> None:
     reading = reading_of("encrypted_links")
     by_protocol = {
         protocol: Counter(
@@ -65,13 +65,13 @@ def test_what_the_sidecar_does_not_count_is_the_websocket() -> None:
 
 
 @pytest.mark.parametrize("name", LOSSY)
-def test_lossy_captures_give_at_least_what_another_decoder_found(name: str) -> None:
+def test_lossy_captures_have_at_least_the_messages_of_another_decoder(name: str) -> None:
     found, wanted = reading_of(name).counts, wire_counts(name)
     assert not wanted - found
 
 
-def test_impaired_gives_all_but_what_was_dropped() -> None:
-    """Of three of five batches with a missing packet, the beginning of the FRAME is there."""
+def test_impaired_has_all_messages_but_the_dropped_ones() -> None:
+    """Three of the five batches with a missing packet still have the header of their FRAME."""
     capture = sidecar_of("impaired").capture
     before: Counter[str] = Counter(capture["wire_counts_before_edit"])
     dropped = Counter(
@@ -83,8 +83,8 @@ def test_impaired_gives_all_but_what_was_dropped() -> None:
     assert not found - before
 
 
-def test_midstream_gives_what_goes_against_the_stream_too() -> None:
-    """What answers the publisher's INTEREST, and the subscriber's only message."""
+def test_midstream_has_both_directions() -> None:
+    """The answers to the INTEREST of the publisher, and the only message of the subscriber."""
     reading = reading_of("midstream")
     extra = ("DECLARE/D_SUBSCRIBER", "DECLARE/D_FINAL", "KEEP_ALIVE")
     surplus = reading.counts - wire_counts("midstream")
@@ -96,8 +96,8 @@ def test_midstream_gives_what_goes_against_the_stream_too() -> None:
     ]
 
 
-def test_cut_packets_give_no_more_than_was_sent() -> None:
-    """Each of 60 puts goes over two links, in a frame of its own; the rest is the handshakes."""
+def test_cut_packets_have_no_more_messages_than_were_sent() -> None:
+    """Each of 60 puts crosses two links, in its own FRAME; all other messages are handshakes."""
     found = reading_of("snaplen").counts
     assert found - wire_counts("snaplen") == {
         "OPEN_ACK": 2,
@@ -129,10 +129,10 @@ def test_every_byte_is_accounted_for(name: str) -> None:
         ("pubsub_router", "not_zenoh", {17109}),
     ],
 )
-def test_what_is_no_plain_zenoh_is_all_that_its_ports_carry(
+def test_undecoded_bytes_are_all_bytes_of_the_other_ports(
     name: str, state: str, ports: set[int]
 ) -> None:
-    """Whole connections are counted, to the byte (no packet comes twice in these)."""
+    """Whole connections are counted to the byte (these captures have no packet twice)."""
     carried = 0
     for frame in frames(PATHS[name]):
         transport = dpkt.ethernet.Ethernet(frame).data.data
@@ -143,8 +143,8 @@ def test_what_is_no_plain_zenoh_is_all_that_its_ports_carry(
     assert {int(event.link.ends[1].rpartition(":")[2]) for event in found} == ports
 
 
-def test_bytes_beside_missing_packets_are_those_of_their_batches() -> None:
-    """Four batches of 9000 bytes each lack one packet; the fifth lay in one packet alone."""
+def test_undecoded_bytes_beside_missing_packets_are_those_of_their_batches() -> None:
+    """Four batches of 9000 bytes lack one packet each; the fifth was in one packet."""
     capture = sidecar_of("impaired").capture
     sizes = [row["payload"]["len"] for row in capture["messages_in_dropped_packets"]]
     dropped = [row["tcp_payload"] for row in capture["edits"]["dropped"]]

@@ -1,4 +1,4 @@
-"""Lifetimes of declarations, each rule by a few hand-made events."""
+"""Lifetimes of declarations: each rule is tested with a few hand-made events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.trace.built_sessions import (
     OPENER,
     BuiltGroup,
     BuiltSession,
-    taken,
+    events_and_counts,
 )
 from zenlake import trace
 from zenlake.trace.timelines.declarations import DeclarationLifetime, Declarations, declarations
@@ -36,7 +36,7 @@ from zenlake.wire.values.queryable_info import QueryableInfo
 from zenlake.wire.values.wire_expr import WireExpr
 
 NO_KEY = UndeclaredKey(WireExpr(0))
-"""The extension as it mostly comes: there, and empty."""
+"""The extension as most nodes send it: present and empty."""
 
 
 def subscriber(id: int, key: WireExpr | None = None, node_id: int | None = None) -> Declare:
@@ -107,7 +107,7 @@ def test_entities_of_different_kinds_may_share_an_id() -> None:
     assert found == {"subscriber": "undeclare", "token": None}
 
 
-def test_undeclaration_may_take_another_link() -> None:
+def test_undeclaration_on_another_link_ends_the_lifetime() -> None:
     built = BuiltSession()
     built.send(OPENER, subscriber(1), KEY)
     built.second_link()
@@ -143,7 +143,7 @@ def test_undeclaration_with_an_id_may_end_a_declaration_by_its_key() -> None:
     assert (life.id, life.ended_by) == (0, "undeclare")
 
 
-def test_undeclaration_without_a_declaration() -> None:
+def test_undeclaration_without_a_declaration_is_a_lifetime() -> None:
     """A token that existed before the interest or before the capture."""
     built = BuiltSession()
     event = built.send(
@@ -212,7 +212,7 @@ def test_queryable_info_left_out_is_the_default() -> None:
     assert (of_subscriber.complete, of_subscriber.distance) == (None, None)
 
 
-def test_alias_that_is_undeclared_and_reused() -> None:
+def test_reused_alias_has_two_lifetimes() -> None:
     built = BuiltSession()
     built.send(OPENER, key_number(1, "a"), "a")
     built.send(OPENER, Declare(UndeclareKeyExpr(1)))
@@ -241,8 +241,8 @@ def test_session_ends_its_lifetimes_and_no_others(change: str) -> None:
     assert found == [("one", "session", end.time_ns), ("two", None, None)]
 
 
-def test_declaration_after_the_end_of_its_session() -> None:
-    """The declaration crossed the CLOSE: it ends when it begins."""
+def test_declaration_after_the_end_of_its_session_ends_at_once() -> None:
+    """The declaration crossed the CLOSE on the wire."""
     built = BuiltSession()
     built.change("closed")
     said = built.send(OPENER, subscriber(1), KEY)
@@ -288,8 +288,8 @@ def test_lifetimes_of_all_sessions_are_limited() -> None:
     assert [life.key for life in walker.finish()] == ["7", "8", "9"]
 
 
-def test_real_subscribers_and_aliases() -> None:
-    """Ten D_SUBSCRIBER: one of them repeats a number for a second interest."""
+def test_real_subscribers_and_aliases_have_lifetimes() -> None:
+    """Of ten D_SUBSCRIBER, one repeats an id for a second interest."""
     lives = list(declarations(trace.open(str(CAPTURES / "pubsub_router.pcapng"))))
     assert Counter((life.entity, life.ended_by) for life in lives) == {
         ("keyexpr", "session"): 5,
@@ -302,7 +302,7 @@ def test_real_subscribers_and_aliases() -> None:
 
 @pytest.mark.parametrize("name", CAPTURE_NAMES)
 def test_every_real_declaration_belongs_to_one_lifetime(name: str) -> None:
-    events, counts = taken(name)
+    events, counts = events_and_counts(name)
     declared: Counter[str] = Counter()
     undeclared: Counter[str] = Counter()
     for life in declarations(events):

@@ -1,4 +1,4 @@
-"""Exchanges: requests with their responses, each rule by a few hand-made events."""
+"""Exchanges: requests with their responses; each rule is tested with a few hand-made events."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tests.trace.built_sessions import (
     BuiltSession,
     deletion,
     error,
+    events_and_counts,
     final,
     reply,
     request,
-    taken,
 )
 from zenlake.limits import LATE_RESPONSE_SECONDS_MAX
 from zenlake.trace.timelines.exchange import Exchange
@@ -29,7 +29,7 @@ def the_one(built: BuiltSession) -> Exchange:
     return exchange
 
 
-def test_request_with_its_replies_and_the_final_one() -> None:
+def test_exchange_has_its_replies_and_the_final_response() -> None:
     built = BuiltSession()
     asked = built.send(OPENER, request(1, parameters="a=1"), KEY)
     first = built.send(ACCEPTOR, reply(1), KEY)
@@ -48,7 +48,7 @@ def test_request_with_its_replies_and_the_final_one() -> None:
     assert exchange.latency_ms(second) == 2.0
 
 
-def test_errors_are_counted_apart_and_are_no_first_reply() -> None:
+def test_errors_are_counted_separately_and_are_not_a_first_reply() -> None:
     built = BuiltSession()
     built.send(ACCEPTOR, request(1))
     built.send(OPENER, error(1))
@@ -80,7 +80,7 @@ def test_each_session_has_its_own_request_ids() -> None:
     assert found == {"one": 0, "two": 1}
 
 
-def test_answers_may_take_another_link_of_the_session() -> None:
+def test_answers_on_another_link_belong_to_the_exchange() -> None:
     built = BuiltSession()
     built.send(OPENER, request(1))
     built.second_link()
@@ -90,7 +90,7 @@ def test_answers_may_take_another_link_of_the_session() -> None:
     assert (exchange.replies, exchange.ended_by) == (1, "final")
 
 
-def test_replies_after_the_final_one_are_kept_apart() -> None:
+def test_replies_after_the_final_response_are_late() -> None:
     built = BuiltSession()
     built.send(OPENER, request(1))
     built.send(ACCEPTOR, final(1))
@@ -136,7 +136,7 @@ def test_reused_id_ends_the_exchange_before() -> None:
     assert (new.key, new.replies, new.ended_by) == ("new", 1, "final")
 
 
-def test_answers_without_a_request() -> None:
+def test_answers_without_a_request_are_an_exchange() -> None:
     built = BuiltSession()
     built.send(ACCEPTOR, reply(7))
     built.send(ACCEPTOR, final(7))
@@ -149,7 +149,7 @@ def test_answers_without_a_request() -> None:
 
 
 @pytest.mark.parametrize("change", ["closed", "lost", "refused"])
-def test_session_ends_what_is_open(change: str) -> None:
+def test_session_ends_its_open_exchanges(change: str) -> None:
     built = BuiltSession()
     walker = Exchanges()
     built.send(OPENER, request(1))
@@ -162,14 +162,14 @@ def test_session_ends_what_is_open(change: str) -> None:
     assert walker.finish() == []
 
 
-def test_request_after_the_end_of_its_session() -> None:
+def test_request_after_the_end_of_its_session_ends_with_it() -> None:
     built = BuiltSession()
     built.change("closed")
     built.send(OPENER, request(1))
     assert the_one(built).ended_by == "session"
 
 
-def test_end_of_the_capture() -> None:
+def test_end_of_the_capture_ends_open_exchanges() -> None:
     built = BuiltSession()
     built.send(OPENER, request(1))
     assert the_one(built).ended_by == "end"
@@ -188,7 +188,7 @@ def test_messages_without_a_session_belong_to_none() -> None:
     assert list(exchanges(built.events)) == []
 
 
-def test_exchange_of_a_message() -> None:
+def test_exchange_of_a_fed_message_is_found() -> None:
     built = BuiltSession()
     walker = Exchanges()
     asked = built.send(OPENER, request(1))
@@ -232,7 +232,7 @@ def test_open_exchanges_of_a_session_are_limited() -> None:
     assert [exchange.request_id for exchange in walker.finish()] == [1, 2, 3]
 
 
-def test_kept_bytes_are_limited_and_finished_ones_go_first() -> None:
+def test_kept_bytes_are_limited_and_finished_exchanges_are_removed_first() -> None:
     built = BuiltSession()
     walker = Exchanges(bytes_max=80_000)
     over: list[Exchange] = []
@@ -259,7 +259,7 @@ def test_one_exchange_above_the_limit_for_all_is_kept() -> None:
 
 @pytest.mark.parametrize("name", CAPTURE_NAMES)
 def test_every_real_message_belongs_to_one_exchange(name: str) -> None:
-    events, counts = taken(name)
+    events, counts = events_and_counts(name)
     found = list(exchanges(events))
     responses = sum(n for kind, n in counts.items() if kind.startswith("RESPONSE/"))
     assert sum(exchange.request is not None for exchange in found) == counts["REQUEST"]

@@ -1,4 +1,4 @@
-"""What can be asked of a message by name."""
+"""Fields of messages, by name."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def ask(event: MessageSeen, names: str) -> list[Any]:
     return [field_named(name).value_of(event) for name in names.split()]
 
 
-def test_a_put_without_anything_has_the_defaults_of_the_protocol() -> None:
+def test_plain_put_has_the_defaults_of_the_protocol() -> None:
     names = "priority congestion express encoding payload payload_size"
     assert ask(put(), names) == [5, "drop", False, "zenoh/bytes", b"hello", 5]
     names = "attachment timestamp source_zid target consolidation parameters"
     assert ask(put(), names) == [None] * 6
 
 
-def test_who_and_where() -> None:
+def test_put_has_the_fields_of_its_nodes_and_link() -> None:
     names = "sender_zid receiver_zid sender_role receiver_role zid port"
     assert ask(put(), names) == [
         CLIENT,
@@ -75,7 +75,7 @@ def test_who_and_where() -> None:
     assert ask(put(ms=309.176), "time") == ["2026-11-15T01:21:42.309176000Z"]
 
 
-def test_all_that_a_put_can_carry() -> None:
+def test_put_has_all_fields_of_its_extensions() -> None:
     body = Put(
         b"1",
         timestamp=Timestamp(77, ZID),
@@ -97,7 +97,7 @@ def test_a_payload_in_shared_memory_is_not_known() -> None:
     assert ask(seen(Push(WireExpr(0, "a"), Del())), "payload encoding") == [None, None]
 
 
-def test_queries_and_their_answers() -> None:
+def test_queries_and_answers_have_their_fields() -> None:
     names = "request_id target consolidation parameters timeout_ms encoding"
     assert ask(query(), names) == [12, "best_matching", "auto", None, None, None]
     body = Query(parameters="x=1", body=QueryBody(Encoding(4), b"ask"))
@@ -112,7 +112,7 @@ def test_queries_and_their_answers() -> None:
     assert ask(seen(ResponseFinal(3)), "request_id payload") == [3, None]
 
 
-def test_declarations_and_interests() -> None:
+def test_declarations_and_interests_have_their_fields() -> None:
     queryable = DeclareQueryable(4, WireExpr(1, "/x"), info=QueryableInfo(True, 2))
     event = seen(Declare(queryable, interest_id=8), key="a/x")
     names = "entity_id interest_id complete distance key wire_key"
@@ -124,7 +124,7 @@ def test_declarations_and_interests() -> None:
     assert ask(seen(interest, key="a"), names) == [5, "current", "SR", False]
 
 
-def test_transport_messages() -> None:
+def test_transport_messages_have_their_fields() -> None:
     frame = seen(Frame(9, [], reliable=False, qos=Priority.DATA_LOW))
     names = "sn priority reliability messages congestion size"
     assert ask(frame, names) == [9, 6, "best_effort", 0, None, 4]
@@ -136,12 +136,12 @@ def test_transport_messages() -> None:
 
 
 @pytest.mark.parametrize("message", [KeepAlive(), Close(0), Frame(1, []), ResponseFinal(1)])
-def test_every_field_can_be_asked_of_every_message(message: Any) -> None:
+def test_every_field_of_every_message_can_be_read(message: Any) -> None:
     for field in FIELDS.values():
         field.value_of(seen(message))
 
 
-def test_paths_into_the_message() -> None:
+def test_paths_select_attributes_of_the_message() -> None:
     assert ask(put(), "message.body.payload message.qos message.qos.priority") == [
         *(b"hello", None, None)
     ]
@@ -151,7 +151,7 @@ def test_paths_into_the_message() -> None:
             field_named(path)
 
 
-def test_the_names_of_dissectors() -> None:
+def test_names_of_dissectors_are_accepted() -> None:
     assert ask(put(), "zenoh.push.keyexpr zenoh.srczid zenoh.request.keyexpr") == [
         *("robot/7/pose", CLIENT, None)
     ]
@@ -161,11 +161,11 @@ def test_the_names_of_dissectors() -> None:
         field_named("zenoh.nothing.keyexpr")
 
 
-def test_a_wrong_name_gets_a_hint() -> None:
+def test_error_for_an_unknown_field_has_a_hint() -> None:
     with pytest.raises(LocalError, match="no field 'prority': did you mean priority"):
         field_named("prority")
 
 
-def test_the_reference_is_in_the_documentation() -> None:
+def test_documentation_has_the_reference_table() -> None:
     text = (Path(__file__).parents[2] / "docs" / "decode.md").read_text()
     assert "\n".join(reference_lines()) in text

@@ -27,8 +27,8 @@ from zenlake.wire.values.choices import InterestMode
 CURRENT, BOTH = InterestMode.CURRENT, InterestMode.CURRENT_FUTURE
 
 
-class Told(NamedTuple):
-    """A lifetime in short."""
+class ShortLifetime(NamedTuple):
+    """The main attributes of a lifetime."""
 
     entity: str
     key: str | None
@@ -54,7 +54,7 @@ def end_by_key(text: str) -> Declare:
 
 
 def talk(path: Path, *messages: NetworkMessage) -> None:
-    """A client sends an interest, the router all other messages; then the client leaves."""
+    """Writes a capture: a client sends an interest, the router the messages; the client leaves."""
     scene = Scene(path)
     client = Connection(scene, "c1", 40_001)
     client.open()
@@ -64,30 +64,33 @@ def talk(path: Path, *messages: NetworkMessage) -> None:
     scene.close()
 
 
-def lives(path: Path | str) -> list[Told]:
+def lives(path: Path | str) -> list[ShortLifetime]:
     return [
-        Told(life.entity, life.key, life.is_answer, life.ended_by)
+        ShortLifetime(life.entity, life.key, life.is_answer, life.ended_by)
         for life in declarations(trace.open(str(path)))
         if life.entity != "keyexpr"
     ]
 
 
-CASES: dict[str, tuple[list[NetworkMessage], list[Told]]] = {
+CASES: dict[str, tuple[list[NetworkMessage], list[ShortLifetime]]] = {
     "of a get": (
         [interest(CURRENT), token(0, "a", 7), token(0, "b", 7), all_announced(7)],
-        [Told("token", "a", True, None), Told("token", "b", True, None)],
+        [ShortLifetime("token", "a", True, None), ShortLifetime("token", "b", True, None)],
     ),
     "of a get with the number 0": (
         [interest(CURRENT, 0), token(0, "a", 0), all_announced(0)],
-        [Told("token", "a", True, None)],
+        [ShortLifetime("token", "a", True, None)],
     ),
     "of a watcher, ended by number": (
         [interest(BOTH), token(0, "a", 7), all_announced(7), no_token(0)],
-        [Told("token", "a", False, "undeclare")],
+        [ShortLifetime("token", "a", False, "undeclare")],
     ),
     "of a watcher, ended by key": (
         [interest(BOTH), token(0, "a", 7), token(0, "b", 7), all_announced(7), end_by_key("b")],
-        [Told("token", "b", False, "undeclare"), Told("token", "a", False, "session")],
+        [
+            ShortLifetime("token", "b", False, "undeclare"),
+            ShortLifetime("token", "a", False, "session"),
+        ],
     ),
     "of a watcher that also gets": (
         [
@@ -99,33 +102,36 @@ CASES: dict[str, tuple[list[NetworkMessage], list[Told]]] = {
             no_token(0),
         ],
         [
-            Told("token", "b", True, None),
-            Told("token", "a", True, None),
-            Told("token", "a", False, "undeclare"),
+            ShortLifetime("token", "b", True, None),
+            ShortLifetime("token", "a", True, None),
+            ShortLifetime("token", "a", False, "undeclare"),
         ],
     ),
     "the number of an interest is used again": (
         [interest(CURRENT), token(0, "a", 7), interest(BOTH), token(0, "a", 7), no_token(0)],
-        [Told("token", "a", True, None), Told("token", "a", False, "undeclare")],
+        [ShortLifetime("token", "a", True, None), ShortLifetime("token", "a", False, "undeclare")],
     ),
     "after the interest ended": (
         [interest(BOTH), Interest(InterestMode.FINAL, 7), token(0, "a", 7), no_token(0)],
-        [Told("token", "a", False, "undeclare")],
+        [ShortLifetime("token", "a", False, "undeclare")],
     ),
     "other entities": (
         [interest(CURRENT), subscriber(7), queryable(7)],
-        [Told("subscriber", "a", True, None), Told("queryable", "a", True, None)],
+        [ShortLifetime("subscriber", "a", True, None), ShortLifetime("queryable", "a", True, None)],
     ),
     "other entities that live": (
         [interest(BOTH), subscriber(7), queryable(7), Declare(UndeclareSubscriber(0))],
-        [Told("subscriber", "a", False, "undeclare"), Told("queryable", "a", False, "session")],
+        [
+            ShortLifetime("subscriber", "a", False, "undeclare"),
+            ShortLifetime("queryable", "a", False, "session"),
+        ],
     ),
     "an interest that was not seen": (
         [token(0, "a", 9), subscriber(9), token(0, "b", 0)],
         [
-            Told("token", "a", True, None),
-            Told("subscriber", "a", False, "session"),
-            Told("token", "b", False, "session"),
+            ShortLifetime("token", "a", True, None),
+            ShortLifetime("subscriber", "a", False, "session"),
+            ShortLifetime("token", "b", False, "session"),
         ],
     ),
 }

@@ -1,4 +1,4 @@
-"""Lifetimes of interests, each rule by a few hand-made events."""
+"""Lifetimes of interests: each rule is tested with a few hand-made events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.trace.built_sessions import (
     OPENER,
     BuiltGroup,
     BuiltSession,
-    taken,
+    events_and_counts,
 )
 from zenlake import trace
 from zenlake.limits import ANSWERS_PER_INTEREST_MAX
@@ -57,7 +57,7 @@ def the_one(built: BuiltSession) -> InterestLifetime:
     return life
 
 
-def test_interest_its_answers_and_its_end() -> None:
+def test_interest_has_its_answers_and_its_end() -> None:
     built = BuiltSession()
     opened = built.send(OPENER, interest(1), KEY)
     answers = [built.send(ACCEPTOR, subscriber(number, 1)) for number in (1, 2)]
@@ -76,7 +76,7 @@ def test_interest_its_answers_and_its_end() -> None:
     assert not life.is_initial
 
 
-def test_option_letters() -> None:
+def test_options_are_letters() -> None:
     everything = Interest(
         BOTH, 1, True, True, True, True, aggregate=True, key=WireExpr(0, KEY, sender=False)
     )
@@ -103,7 +103,7 @@ def test_interest_of_mode_future_stays_open() -> None:
     assert life.ended_by is None
 
 
-def test_initial_declarations_between_peers() -> None:
+def test_initial_declarations_of_peers_are_one_lifetime() -> None:
     built = BuiltSession()
     walker = Interests()
     walker.feed(built.send(ACCEPTOR, subscriber(1, 0)))
@@ -126,7 +126,7 @@ def test_each_side_has_its_own_ids() -> None:
     assert found == {"a": (0, None), "b": (1, "closed")}
 
 
-def test_answers_may_take_another_link_of_the_session() -> None:
+def test_answers_on_another_link_belong_to_the_interest() -> None:
     built = BuiltSession()
     built.send(OPENER, interest(1), KEY)
     built.second_link()
@@ -134,7 +134,7 @@ def test_answers_may_take_another_link_of_the_session() -> None:
     assert the_one(built).answered == 1
 
 
-def test_answers_and_ends_without_an_interest() -> None:
+def test_answers_and_ends_without_an_interest_are_a_lifetime() -> None:
     built = BuiltSession()
     built.send(ACCEPTOR, subscriber(1, 5))
     built.send(ACCEPTOR, final(5))
@@ -175,7 +175,7 @@ def test_ignored_messages_do_not_count() -> None:
 
 
 @pytest.mark.parametrize("change", ["closed", "lost", "refused"])
-def test_session_ends_what_is_open(change: str) -> None:
+def test_session_ends_its_open_interests(change: str) -> None:
     built = BuiltSession()
     walker = Interests()
     walker.feed(built.send(OPENER, interest(1), KEY))
@@ -185,7 +185,7 @@ def test_session_ends_what_is_open(change: str) -> None:
     assert walker.finish() == []
 
 
-def test_interest_after_the_end_of_its_session() -> None:
+def test_interest_after_the_end_of_its_session_ends_with_it() -> None:
     built = BuiltSession()
     built.change("lost")
     built.send(OPENER, interest(1), KEY)
@@ -217,7 +217,7 @@ def test_interests_of_a_session_are_limited() -> None:
     assert oldest.id == 1
 
 
-def test_real_interests_of_publishers() -> None:
+def test_real_publishers_have_interests() -> None:
     lives = list(interests(trace.open(str(CAPTURES / "qos_matrix.pcap"))))
     assert len(lives) == 84
     assert {(life.mode, life.options, life.ended_by) for life in lives} == {
@@ -226,14 +226,14 @@ def test_real_interests_of_publishers() -> None:
     assert all(life.answered == 1 and life.final and life.key for life in lives)
 
 
-def test_real_interest_that_was_closed() -> None:
+def test_real_interest_is_closed() -> None:
     lives = interests(trace.open(str(CAPTURES / "pubsub_router.pcapng")))
     assert sorted(str(life.ended_by) for life in lives) == ["closed", "session", "session"]
 
 
 @pytest.mark.parametrize("name", CAPTURE_NAMES)
 def test_every_real_interest_and_final_declaration_is_in_one_lifetime(name: str) -> None:
-    events, counts = taken(name)
+    events, counts = events_and_counts(name)
     lives = list(interests(events))
     asked = sum(life.opened is not None for life in lives)
     closed = sum(life.closed is not None for life in lives)

@@ -1,8 +1,8 @@
-"""Never invents (P04): all messages of a capture with losses are in the whole one too.
+"""No invented messages (P04): all messages of a capture with losses are in the whole one.
 
-Packets are left out or cut. Every message found must be one of the undamaged capture, of the
-same sender and with the same bytes, its key the same or unknown. And batches are found again
-within ten of them.
+Packets are dropped or cut. Every message found must be in the undamaged capture, with the same
+sender and bytes; its key must be the same or unknown. Batches must be found again within ten of
+them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from zenlake.capture.packet import Packet
 IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 SEEDS = 100 if IS_FULL else 2
 PLACES = 1_000_000 if IS_FULL else 8
-"""Where a capture begins, or one packet is missing."""
+"""How many first packets, or missing packets, are tried."""
 FAST_NAMES = (
     "compressed_midstream.pcapng.gz",
     "ipv6_router.pcapng",
@@ -37,9 +37,9 @@ FAST_NAMES = (
 ALL_NAMES = tuple(sorted(path.name for path in CAPTURES.glob("*.pcap*")))
 NAMES = ALL_NAMES if IS_FULL else FAST_NAMES
 WITHOUT_RESYNC = ("encrypted_links.pcapng.gz",)
-"""A WebSocket is recognised by its beginning alone."""
+"""A WebSocket is recognised only by its beginning."""
 KEYS_MAY_DIFFER = ("alias_remapped.pcapng",)
-"""A client that declares an alias for a second key, against the rules: the first one counts."""
+"""A client declares an alias for a second key, against the rules: the first key is valid."""
 
 
 @cache
@@ -90,8 +90,8 @@ def test_any_packet_may_be_missing(tmp_path: Path, name: str) -> None:
         check(name, damaged, tmp_path, f"without packet {place + 1}")
 
 
-def test_the_whole_capture_is_what_it_is(tmp_path: Path) -> None:
-    """The comparison itself: nothing is invented where nothing is missing, and all is found."""
+def test_undamaged_capture_has_no_invented_or_lost_messages(tmp_path: Path) -> None:
+    """Tests the comparison itself."""
     for name in NAMES:
         whole, truth = known(name)
         found = read(tmp_path, whole)

@@ -1,4 +1,4 @@
-"""Noise on the port of Zenoh gives no session (P09), whatever protocol it is of.
+"""Noise on the port of Zenoh contains no session (P09), whatever its protocol.
 
 `fuzz/noise.py` does the same with millions of packets.
 """
@@ -18,11 +18,11 @@ from zenlake.capture.transport import ACK, SYN, Ends, Segment
 IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 CONVERSATIONS = 400 if IS_FULL else 16
 PACKETS = (5, 20, 100, 200)
-"""Of a conversation; taken in turn."""
+"""Numbers of packets in a conversation, used in rotation."""
 
 
 @pytest.mark.parametrize("kind", PAYLOADS)
-def test_noise_gives_no_session(kind: str) -> None:
+def test_noise_has_no_session(kind: str) -> None:
     fed = 0
     for seed in range(CONVERSATIONS):
         chance = random.Random(f"{kind} {seed}")
@@ -38,8 +38,8 @@ def test_noise_gives_no_session(kind: str) -> None:
 
 
 @pytest.mark.parametrize("byte", range(256))
-def test_a_row_of_one_byte_is_no_batch(byte: int) -> None:
-    """A length of two such bytes leads to the next such byte, for ever."""
+def test_repeated_byte_is_not_a_batch(byte: int) -> None:
+    """A length of two such bytes always leads to the next such byte."""
     reader = EventReader()
     streamed(reader, bytes((byte,)) * 10_000)
     assert not reader.messages
@@ -48,8 +48,8 @@ def test_a_row_of_one_byte_is_no_batch(byte: int) -> None:
 
 @pytest.mark.parametrize("name", ["pubsub_router.pcapng", "qos_matrix.pcap"])
 @pytest.mark.parametrize("has_syn", [True, False])
-def test_a_capture_that_is_copied_over_the_network_is_no_session(name: str, has_syn: bool) -> None:
-    """The file has whole batches, each between headers of packets and records."""
+def test_transfer_of_a_capture_file_is_not_a_session(name: str, has_syn: bool) -> None:
+    """The file contains whole batches, between headers of packets and records."""
     reader = EventReader()
     streamed(reader, (CAPTURES / name).read_bytes(), has_syn)
     assert not reader.messages
@@ -57,8 +57,8 @@ def test_a_capture_that_is_copied_over_the_network_is_no_session(name: str, has_
 
 
 @pytest.mark.parametrize("second", [0x00, 0x7E, 0x7F, 0x80, 0xFF])
-def test_a_websocket_of_something_else_is_left_alone(second: int) -> None:
-    """Whatever its first frame begins with."""
+def test_websocket_of_another_protocol_is_not_zenoh(second: int) -> None:
+    """For any beginning of its first frame."""
     head = b"GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"
     for first in range(256):
         reader = EventReader()
@@ -68,7 +68,7 @@ def test_a_websocket_of_something_else_is_left_alone(second: int) -> None:
 
 
 def streamed(reader: EventReader, data: bytes, has_syn: bool = False) -> None:
-    """One direction of a connection that carries these bytes."""
+    """Feeds one direction of a connection that carries these bytes."""
     ends = Ends("10.0.0.1:40000", "10.0.0.2:7447")
     if has_syn:
         reader.feed(Segment(1, 1, ends, 999, 0, SYN, b""))

@@ -21,7 +21,7 @@ from zenlake.wire import KeepAlive
 
 @pytest.mark.parametrize("way", [ways.few_are_missing, ways.many_are_missing, ways.it_begins_late])
 def test_batches_of_a_link_are_in_order(way: ways.Way, tmp_path: Path) -> None:
-    """But for those that are not whole: later it is known that nothing more comes."""
+    """Except incomplete batches, which are reported when it is known that no bytes follow."""
     start = first_seed()
     for seed in range(start, start + (500 if IS_FULL else 40)):
         path = clean(tmp_path / "clean.pcapng", seed, 60)
@@ -34,7 +34,7 @@ def test_batches_of_a_link_are_in_order(way: ways.Way, tmp_path: Path) -> None:
                 newest[name] = item.packet
 
 
-def test_so_many_batches_wait_for_the_other_direction() -> None:
+def test_waiting_batches_are_limited() -> None:
     """One direction has a hole, and no unit can be found behind it."""
     recorder = Recorder(1)
     chat = Chat(recorder, protocol="tcp", lowlatency=False, compression=False)
@@ -51,7 +51,7 @@ def test_so_many_batches_wait_for_the_other_direction() -> None:
         if packet.number != lost:
             reader.packet(packet)
         counts.append(len(reader.messages))
-    # All messages before the hole come, then none for a while, then each at once.
+    # First all messages before the hole, then none for a while, then each at once.
     assert counts[first] == counts[first + TRACE_WAITING_BATCHES_MAX // 2]
     assert counts[-1] - counts[-2] == 1
     assert counts[-1] - counts[first] > TRACE_WAITING_BATCHES_MAX

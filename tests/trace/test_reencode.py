@@ -1,4 +1,4 @@
-"""Decoding and encoding again gives the same bytes, for every batch of every capture."""
+"""Every decoded batch of every capture encodes to the same bytes."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ EXCEPTIONS = {
     "lowlatency_midstream": {SECOND_CLOSE: 4},
     "snaplen": {INCOMPLETE: 57},
 }
-"""Batches by the reason why their bytes are not the messages back to back; no other has any."""
+"""Batches by the reason why they encode to different bytes; other captures have none."""
 
 LONG_UNITS = {"lowlatency": 175, "lowlatency_midstream": 247}
-"""Units of low-latency links, whose lengths have four bytes instead of two."""
+"""The number of units of low-latency links, whose lengths have four bytes instead of two."""
 
-# Of a WebSocket there is more than batches and their lengths.
+# A WebSocket carries more than batches and their lengths.
 IN_TCP = [name for name in COMPARED if name != "encrypted_links"]
 COMPRESSING = ["compressed_midstream", "compression"]
 FRAGMENTED = [name for name in PATHS if reading_of(name).counts["FRAGMENT"]]
@@ -51,7 +51,7 @@ def batches(name: str) -> list[LinkBatch]:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_the_same_bytes(name: str) -> None:
+def test_batches_encode_to_the_same_bytes(name: str) -> None:
     found = Counter(reencoded(batch) for batch in batches(name))
     same = found.pop(SAME, 0)
     assert found == EXCEPTIONS.get(name, {})
@@ -69,8 +69,8 @@ def test_batches_and_their_lengths_are_all_that_streams_carry(name: str) -> None
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_these_are_all_the_messages_of_the_trace(name: str) -> None:
-    """Network messages that lie in fragments are put together later."""
+def test_batches_contain_all_messages_of_the_trace(name: str) -> None:
+    """Except network messages in fragments, which are reassembled later."""
     in_batches = 0
     for batch in batches(name):
         for message in batch.messages:
@@ -80,7 +80,7 @@ def test_these_are_all_the_messages_of_the_trace(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["impaired", "snaplen"])
-def test_of_incomplete_batches_the_beginning_is_the_same(name: str) -> None:
+def test_beginning_of_incomplete_batches_encodes_to_the_same_bytes(name: str) -> None:
     incomplete = [batch for batch in batches(name) if batch.state != "ok"]
     assert incomplete
     for batch in incomplete:
@@ -88,7 +88,7 @@ def test_of_incomplete_batches_the_beginning_is_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["impaired", "snaplen"])
-def test_of_incomplete_batches_all_is_lost_that_gave_no_message(name: str) -> None:
+def test_undecoded_bytes_of_incomplete_batches_are_lost(name: str) -> None:
     incomplete = [batch for batch in batches(name) if batch.state != "ok"]
     assert incomplete
     for batch in incomplete:
@@ -97,8 +97,8 @@ def test_of_incomplete_batches_all_is_lost_that_gave_no_message(name: str) -> No
 
 
 @pytest.mark.parametrize("name", COMPRESSING)
-def test_batches_are_compressed_where_nodes_compress_them(name: str) -> None:
-    """The blocks themselves differ: another encoder finds other repetitions."""
+def test_batches_are_compressed_if_nodes_compress_them(name: str) -> None:
+    """The compressed blocks differ: another encoder finds other repetitions."""
     stored, packed = 0, 0
     for batch in batches(name):
         if reencoded(batch) != SAME_WHEN_DECOMPRESSED:
@@ -117,7 +117,7 @@ def test_batches_are_compressed_where_nodes_compress_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FRAGMENTED)
-def test_messages_in_fragments_are_the_same_put_together(name: str) -> None:
+def test_reassembled_messages_encode_to_the_same_bytes(name: str) -> None:
     pieces: dict[tuple[object, ...], list[bytes]] = {}
     whole = 0
     for event in reading_of(name).messages:
@@ -127,7 +127,7 @@ def test_messages_in_fragments_are_the_same_put_together(name: str) -> None:
         elif event.fragments:
             assert_is(event, pieces.pop(lane))
             whole += 1
-    # The first fragments of one message may lie before the capture.
+    # The first fragments of one message may precede the capture.
     assert whole > 0
     assert len(pieces) <= (name == "midstream")
 

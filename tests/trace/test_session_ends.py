@@ -1,4 +1,4 @@
-"""How sessions are refused and end: the step, the cause and the words, from real traffic."""
+"""How sessions are refused and end: step, cause and reason, from real traffic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def of(name: str, zid: str) -> dict[str, Any]:
     return next(row for row in sessions_of(name) if row["opener_zid"] == zid)
 
 
-def test_a_wrong_password_is_refused_at_open_and_none_at_init() -> None:
+def test_wrong_password_is_refused_at_open_and_missing_one_at_init() -> None:
     router = TRUTH["refused_password"]["router"]
     good, *others = sessions_of("refused_password")
     assert (good["opener_zid"], good["step"]) == (TRUTH["refused_password"]["good"], "OPEN_ACK")
@@ -35,8 +35,8 @@ def test_a_wrong_password_is_refused_at_open_and_none_at_init() -> None:
     )
 
 
-def test_one_session_too_many_is_refused_at_open() -> None:
-    """Routers say `invalid`, not `max_sessions`."""
+def test_session_above_the_limit_is_refused_at_open() -> None:
+    """Routers close with `invalid`, not `max_sessions`."""
     accepted, refused = sessions_of("refused_sessions")
     assert accepted["opener_zid"] == TRUTH["refused_sessions"]["accepted"]
     assert (refused["step"], refused["close_reason"]) == ("OPEN_SYN", "invalid")
@@ -58,7 +58,7 @@ def test_other_versions_are_refused_at_init() -> None:
 
 
 @pytest.mark.parametrize("name", ["killed_and_frozen", "killed_and_frozen_1_0"])
-def test_a_killed_client_is_lost_and_a_frozen_one_exceeds_its_lease(name: str) -> None:
+def test_killed_client_is_lost_and_frozen_one_exceeds_its_lease(name: str) -> None:
     killed, frozen = of(name, TRUTH[name]["killed"]), of(name, TRUTH[name]["frozen"])
     assert (killed["cause"], killed["ended_by"], killed["ender"]) == (
         "session_lost",
@@ -148,12 +148,14 @@ OPEN = SessionEnd(
         ),
     ],
 )
-def test_causes(changes: dict[str, Any], cause: str | None, words: str) -> None:
+def test_session_end_has_the_expected_cause_and_reason(
+    changes: dict[str, Any], cause: str | None, words: str
+) -> None:
     end = OPEN._replace(**changes)
     assert cause_of(end) == cause
     assert words in (reason_of(end, lambda side: f"the {side}") or "")
 
 
-def test_an_open_session_has_no_end() -> None:
+def test_open_session_has_no_end() -> None:
     end = OPEN._replace(outcome="open", ended_by=None, ender=None, end_packet=None)
     assert (cause_of(end), reason_of(end, str)) == (None, None)

@@ -1,4 +1,4 @@
-"""What a trace keeps is bounded, whatever the traffic is."""
+"""The memory of a trace is bounded for all traffic."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ MASK = 0x0FFF_FFFF
 
 
 def fill(channel: Channel, blocks: int, last: bytes = b"") -> str | None:
-    """So many fragments of one message, without its end; why the last one was not taken."""
+    """Adds fragments of one message without its end; returns why the last one was ignored."""
     ignored = None
     for sn in range(blocks):
         fragment = Fragment(sn, BLOCK, more=True, first=sn == 0)
@@ -78,7 +78,7 @@ def test_a_fragmented_message_above_the_limit_is_dropped() -> None:
     assert channel.dropped_bytes == TRACE_MESSAGE_BYTES_MAX
 
 
-def test_unfinished_messages_of_all_channels_share_a_bound() -> None:
+def test_incomplete_messages_of_all_channels_share_a_limit() -> None:
     reassembly = Reassembly()
     channels = [Channel(reassembly) for _ in range(20)]
     each = TRACE_FRAGMENT_BYTES_MAX // MEBIBYTE // 10
@@ -101,12 +101,12 @@ def stream(reader: EventReader, data: bytes, client: int = 1) -> None:
 def test_bytes_of_a_searched_direction_are_bounded() -> None:
     reader = EventReader()
     stream(reader, b"\xff" * (TRACE_SCAN_BYTES_MAX + 60_000))
-    # Half of it goes at a time, so that bytes are not moved too often.
+    # Half of the bytes are dropped at a time, so that the others are not moved too often.
     assert reader.connections.held_bytes > TRACE_SCAN_BYTES_MAX // 2 - PAYLOAD_BYTES_MAX
     assert reader.connections.held_bytes <= TRACE_SCAN_BYTES_MAX
 
 
-def test_a_connection_without_a_batch_within_the_limit_is_not_zenoh() -> None:
+def test_connection_without_a_batch_within_the_limit_is_not_zenoh() -> None:
     assert TRACE_UNDECIDED_BYTES_MAX > TRACE_SCAN_BYTES_MAX
     reader = EventReader()
     data = b"\xff" * (TRACE_UNDECIDED_BYTES_MAX + 2 * PAYLOAD_BYTES_MAX)
@@ -118,7 +118,7 @@ def test_a_connection_without_a_batch_within_the_limit_is_not_zenoh() -> None:
 
 
 def test_candidate_places_are_bounded() -> None:
-    """Each of these looks like the beginning of a long FRAGMENT."""
+    """Each of these places looks like the beginning of a long FRAGMENT."""
     reader = EventReader()
     stream(reader, b"\xff\xf0\x06\x00" * (5 * TRACE_CANDIDATES_MAX))
     (connection,) = reader.connections._by_flow.values()
@@ -155,7 +155,7 @@ def test_unrecognised_connections_are_bounded() -> None:
     assert reader.undecoded_bytes == 30 * 40
 
 
-def test_a_connection_that_was_used_again_is_not_the_oldest() -> None:
+def test_connection_in_use_is_not_the_oldest() -> None:
     reader = EventReader()
     reader.connections._undecided_max = 2
     for client in (1, 2):
@@ -179,7 +179,7 @@ def test_connections_without_bytes_have_no_object() -> None:
 
 
 def test_one_segment_of_many_connections_takes_little_memory() -> None:
-    """Those that were given up keep no buffers, queues or candidates."""
+    """Rejected connections keep no buffers, queues or candidates."""
     reader = EventReader()
     reader.connections._undecided_max = 10
     for client in range(1, 101):
@@ -195,7 +195,7 @@ def test_one_segment_of_many_connections_takes_little_memory() -> None:
 
 
 def datagram(number: int, payload: bytes, client: int = 1) -> UdpDatagram:
-    # Addresses may have any text here.
+    # Addresses may be any text here.
     ends = Ends(f"10.0.{client >> 16}.1:{client & 0xFFFF}", "10.0.0.2:7447")
     return UdpDatagram(number, number * 100_000_000, ends, payload)
 
@@ -210,7 +210,7 @@ def test_held_datagrams_of_a_link_are_bounded() -> None:
     assert not reader.sessions
 
 
-def test_datagrams_of_all_addresses_share_a_bound() -> None:
+def test_datagrams_of_all_addresses_share_a_limit() -> None:
     assert DatagramBudget().held_bytes_max == TRACE_HELD_DATAGRAM_BYTES_MAX
     reader = EventReader()
     reader.datagrams._budget.held_bytes_max = 10
@@ -255,8 +255,8 @@ def test_closed_sessions_are_evicted_first() -> None:
     assert all(session.closed_ns is None for session in sessions.found[:-1])
 
 
-def test_sessions_are_looked_up_and_not_searched_for() -> None:
-    """With many sessions, each that joins another or is a group would have to be compared."""
+def test_sessions_are_found_without_a_search() -> None:
+    """With many sessions, a search for each joining link or group would be slow."""
     sessions = Sessions([])
     began = []
     for number in range(3):
@@ -295,7 +295,7 @@ def test_responses_of_an_exchange_are_bounded() -> None:
 
 
 def test_timelines_are_bounded_by_default() -> None:
-    """What happens at the bound is tested with the timelines, at smaller ones."""
+    """Tests of the timelines test the limits themselves, with smaller values."""
     exchanges = Exchanges()
     assert exchanges._bytes_max == EXCHANGES_BYTES_MAX
     bounds = [

@@ -1,4 +1,4 @@
-"""Why a query has no reply, decided from what nodes declared to each other."""
+"""Why a query has no reply, from the declarations that nodes sent to each other."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def found(known: Queryables, *hops: Hop) -> Unanswered:
         ([queryable(SERVER, ROUTER, "not//canonical", 10)], "no_queryable"),
     ],
 )
-def test_a_query_that_went_no_further(declared: list[Queryable], cause: str) -> None:
+def test_unforwarded_query_has_the_expected_cause(declared: list[Queryable], cause: str) -> None:
     assert found(network(*declared), hop()).cause == cause
 
 
@@ -77,8 +77,8 @@ def test_silent_receiver_of_a_query_is_named() -> None:
     assert reason(known, answer, str, str) == "b1 received the query and stayed silent"
 
 
-def test_a_queryable_gone_at_a_later_hop_is_not_called_silent() -> None:
-    """The far router had lost it, and the near one did not know yet."""
+def test_queryable_gone_at_a_later_hop_is_not_blamed_as_silent() -> None:
+    """The far router had lost it, and the near one had not received the undeclaration."""
     known = network(queryable(FAR, ROUTER, "k/a"), queryable(SERVER, FAR, "k/a", 10, 60))
     answer = found(known, hop(), hop(ROUTER, FAR, 101))
     assert (answer.cause, answer.nodes) == ("gone", [SERVER])
@@ -87,7 +87,7 @@ def test_a_queryable_gone_at_a_later_hop_is_not_called_silent() -> None:
     )
 
 
-def test_a_node_that_disappeared_during_the_query() -> None:
+def test_node_that_disappeared_during_the_query_is_the_cause() -> None:
     onward = hop(ROUTER, SERVER, 101, final_ns=None, lost_ns=140)
     answer = found(network(queryable(SERVER, ROUTER, "k/a")), hop(), onward)
     assert (answer.cause, answer.nodes) == ("responder_lost", [SERVER])
@@ -108,7 +108,7 @@ def test_one_link_or_hidden_traffic_proves_nothing() -> None:
     assert found(network(), hop(key=None)).cause == "not_visible"
 
 
-def test_beyond_the_limits_nothing_is_concluded() -> None:
+def test_no_cause_is_concluded_above_the_limits() -> None:
     assert QUERYABLES_COMPARED_MAX > QUERYABLES_MAX
     declared = [queryable(SERVER, ROUTER, f"x/{number}") for number in range(3)]
     assert explain(network(*declared, queryables_max=3), hop()) is not None
@@ -125,7 +125,7 @@ def test_beyond_the_limits_nothing_is_concluded() -> None:
 def test_a_router_behind_goes_shortly_before_the_session_with_the_next(
     leaver: str | None, cause: str
 ) -> None:
-    """Routers a1, a2, a3 in a line: a3 goes, a client asks a1, then a1 and a2 part."""
+    """Routers a1, a2, a3 in a line: a3 goes, a client queries a1, then a1 and a2 disconnect."""
     made = Queryables()
     made.connect(ASKER, "client", "a1")
     for one, other in (("a1", "a2"), ("a2", "a1"), ("a2", "a3"), ("a3", "a2")):

@@ -1,4 +1,4 @@
-"""The filter language: what passes, and the messages for mistakes."""
+"""The filter language: selected messages, and the messages for mistakes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ EVENT = seen(
         *("zenoh.push.keyexpr ~ robot/**", "zenoh.srczid == 3b76"),
     ],
 )
-def test_passes(expression: str) -> None:
+def test_filter_selects_the_message(expression: str) -> None:
     assert parse(expression)(EVENT)
 
 
@@ -73,25 +73,25 @@ def test_passes(expression: str) -> None:
         *("kind == DECLARE", "kind == RESPONSE_FINAL", "key ~ robot/*", "key ~ @robot/**"),
         *("packet == 1", "priority > 1", "not express", "ignored", "fragments", "unknown_alias"),
         *("zid == ff6", "zid == a", "port == 1", "zid != ff6b", "payload == 'hell'"),
-        # Absent: every comparison is false, whichever way it asks.
+        # Absent: every comparison is false, also !=.
         *("request_id == 1", "request_id != 1", "request_id < 1", "request_id >= 1"),
         *("request_id in (1)", "parameters matches .", "attachment contains a", "target != all"),
         *("message.nothing == 1", "message.body.nothing", "message.qos.priority == 2"),
         *("message.qos.express == 1", "message.qos.byte == real_time", "zenoh.request.key"),
     ],
 )
-def test_does_not_pass(expression: str) -> None:
+def test_filter_rejects_the_message(expression: str) -> None:
     assert not parse(expression)(EVENT)
 
 
-def test_texts_in_quotes_may_have_anything() -> None:
+def test_quoted_texts_may_contain_any_character() -> None:
     event = put(key="a b/'c'/\"d\"")
     assert parse(r"""key == "a b/'c'/\"d\"" """)(event)
     assert parse("payload == 'a\\n\\x01\\\\'")(put(payload=b"a\n\x01\\"))
     assert parse("parameters == 'and'")(seen(Request(1, WireExpr(0, "a"), Query(parameters="and"))))
 
 
-def test_several_values_of_one_field() -> None:
+def test_one_of_several_values_is_enough() -> None:
     assert parse("port in (1, 7447)")(EVENT)
     assert parse("port > 8000 and port < 8000")(EVENT)  # one of two is enough for each
 
@@ -112,7 +112,7 @@ BEGAN = datetime.fromtimestamp(BEGAN_NS // 10**9, UTC)
     [
         *(("time > 0.01", True), ("time > 1.5", False), ("time < 1.5", True)),
         *(("time >= 12.5ms", True), ("time > 12500us", False), ("time <= 0.0125", True)),
-        # What is written means all that begin with its digits.
+        # A written time includes all times that begin with its digits.
         *(("time == 0.012", True), ("time == 0.01", True), ("time == 0.013", False)),
         *(("time != 0.012", False), ("time in (0.1, 0.0125)", True)),
         (f"time == {BEGAN:%H:%M}", True),
@@ -125,7 +125,7 @@ BEGAN = datetime.fromtimestamp(BEGAN_NS // 10**9, UTC)
         (f"time > {BEGAN + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}", False),
     ],
 )
-def test_times(expression: str, is_chosen: bool) -> None:
+def test_times_select_the_expected_messages(expression: str, is_chosen: bool) -> None:
     start = CaptureStart()
     start.first_ns = lambda: BEGAN_NS
     assert parse(expression, start)(EVENT) is is_chosen
@@ -137,17 +137,17 @@ def test_a_time_may_be_copied_from_any_output() -> None:
     assert not parse(f"time == {shown}")(seen(KeepAlive(), ms=12.6))
 
 
-def test_patterns_that_are_compared_letter_by_letter() -> None:
+def test_patterns_compared_as_text_are_found() -> None:
     assert compares_patterns("key == robot/** and size > 1") == ["robot/**"]
     assert compares_patterns("key == robot/7 or key ~ robot/** or encoding == a*") == []
 
 
-def test_a_key_that_is_no_key_expression_intersects_nothing() -> None:
+def test_invalid_key_intersects_nothing() -> None:
     assert not parse("key ~ **")(put(key="a//b"))
     assert not parse("key ~ **")(seen(KeepAlive()))
 
 
-def test_all_of() -> None:
+def test_all_of_requires_every_filter() -> None:
     chosen = all_of([parse("kind == REQUEST"), parse("request_id > 3")])
     assert [chosen(event) for event in (query(12), query(2), put())] == [True, False, False]
 
@@ -193,7 +193,7 @@ def test_all_of() -> None:
         ("message._x == 1", 0, "not a path of attributes"),
     ],
 )
-def test_mistakes_have_a_place(expression: str, position: int, cause: str) -> None:
+def test_mistakes_have_a_position(expression: str, position: int, cause: str) -> None:
     with pytest.raises(LocalError) as error:
         parse(expression)
     assert str(error.value).startswith(f"filter, at character {position}: ")
@@ -238,7 +238,7 @@ def test_any_text_is_a_filter_or_a_local_error(text: str) -> None:
         assert chosen(event) in (True, False)
 
 
-def test_escaped_bytes_are_bytes_where_bytes_are_asked_for() -> None:
+def test_escaped_bytes_are_bytes_in_fields_of_bytes() -> None:
     event = put(payload=b"a\xffb")
     assert parse(r'payload contains "\xff"')(event)
     assert not parse(r'payload contains "\xc3"')(event)

@@ -15,7 +15,7 @@ RESYNC_UNITS_MAX = 10
 
 
 def identity(event: MessageSeen) -> Identity:
-    """Of a FRAME, what comes before the messages in it: the end of those may be missing."""
+    """Identifies a message; a FRAME only by its header, because its messages may be missing."""
     message = event.message
     if isinstance(message, Frame):
         data = bytes(Frame(message.sn, [], reliable=message.reliable, qos=message.qos))
@@ -25,12 +25,12 @@ def identity(event: MessageSeen) -> Identity:
 
 
 def is_unit(event: MessageSeen) -> bool:
-    """Whether it is in no FRAME: a transport message, or any message with low latency."""
+    """Whether it is outside a FRAME: a transport message, or any message with low latency."""
     return event.carrier is None or not isinstance(event.message, NetworkMessage)
 
 
 class Truth:
-    """The messages of a whole capture, by what they are and where."""
+    """The messages of a whole capture, by identity and packet."""
 
     def __init__(self, whole: Read) -> None:
         self.counts: Counter[Identity] = Counter()
@@ -58,7 +58,7 @@ class Truth:
         self.zids[event.sender].add(event.sender_zid)
 
     def invented(self, found: Read) -> list[str]:
-        """Messages of a damaged capture that the whole one does not have."""
+        """Messages of a damaged capture that are not in the whole one."""
         wrong: list[str] = []
         counts: Counter[Identity] = Counter()
         for event in found.messages:
@@ -88,7 +88,7 @@ class Truth:
         return any(one[:size] == list(frame.messages) for one in self.frames[known])
 
     def lost_after(self, found: Read, kept: set[int]) -> list[int]:
-        """For each hole, how many whole units behind it were not found.
+        """For each hole, the number of whole units after it that were not found.
 
         A unit is touched if one of its packets is not among those kept whole.
         """

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.lake.contents.tables import Row, Tables, seconds
-from tests.trace.queries import Answer, Asked, answer_told, asked_by
+from tests.trace.queries import Answer, Asked, asked_by, recorded_answer
 from tests.trace.sidecar import CLOCK_SECONDS, Sidecar, digest, digest_in, is_captured, sidecar_of
 from tests.trace.test_contents_queries import TIMEOUT, is_own
 
@@ -129,11 +129,11 @@ def is_about(received: Row, wanted: Asked) -> bool:
 
 def delivered_to(get: Row) -> list[Answer]:
     """The answers that an application received, except the timeout error of its own session."""
-    return [one for one in map(answer_told, get["replies"]) if one != TIMEOUT]
+    return [one for one in map(recorded_answer, get["replies"]) if one != TIMEOUT]
 
 
 def is_timed_out(get: Row) -> bool:
-    return TIMEOUT in map(answer_told, get["replies"])
+    return TIMEOUT in map(recorded_answer, get["replies"])
 
 
 def detail(tables: Tables, name: str, seq: int) -> dict[str, Any]:

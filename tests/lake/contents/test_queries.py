@@ -16,7 +16,7 @@ from tests.lake.contents.questions import (
     unmatched,
 )
 from tests.lake.contents.tables import Row, Tables, seconds
-from tests.trace.queries import answer_told, asked_by, is_pico
+from tests.trace.queries import asked_by, is_pico, recorded_answer
 from tests.trace.sidecar import CLOCK_SECONDS, Sidecar, sidecar_of
 from tests.trace.test_contents_queries import ANSWERING, ASKING, given_by, plain
 
@@ -107,7 +107,7 @@ def test_each_call_of_a_queryable_is_a_last_hop_with_its_answers(tables: Tables,
     for received in questions.received():
         row = questions.last_hop(received)
         assert received["t"] - seconds(row["time_ns"]) < 1
-        answers = [answer_told(one) for one in received["replies"] if not one.get("failed")]
+        answers = [recorded_answer(one) for one in received["replies"] if not one.get("failed")]
         missing = unmatched(questions.replies_to(row), answers)[1]
         # A reply after the node reported the timeout is not sent.
         assert not missing or (row["verdict"], row["parameters"]) == ("timeout", "slow")
@@ -130,7 +130,7 @@ def test_each_reply_on_a_last_hop_was_sent_by_a_queryable(tables: Tables, name: 
         if row["seq"] not in calls:
             continue
         left, missing = unmatched(
-            questions.replies_to(row), [answer_told(one) for one in calls[row["seq"]]]
+            questions.replies_to(row), [recorded_answer(one) for one in calls[row["seq"]]]
         )
         assert not missing or row["verdict"] == "timeout"
         assert all(one["kind"] == "ERR" and one["payload"] == b"Timeout" for one in left)

@@ -1,4 +1,4 @@
-"""A datagram that a capture has twice is one message; two equal datagrams are two."""
+"""A datagram that was captured twice is one message; two equal datagrams are two messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SLL, SLL2, RAW = 113, 276, 101
 
 
 def messages(*packets: tuple[int, bytes, int]) -> int:
-    """Of packets 0.4 ms apart: link type, bytes, interface."""
+    """The number of messages in packets 0.4 ms apart: link type, bytes, interface."""
     reader = EventReader()
     for number, (link_type, data, interface) in enumerate(packets, 1):
         one = packet(data, link_type, number, number * 400_000)
@@ -43,7 +43,7 @@ def sll2(data: bytes, direction: int, interface: int) -> bytes:
     return pack("!HHIHBB8s", 0x0800, 0, interface, 1, direction, 6, bytes(8)) + data
 
 
-def test_the_identification_decides_whether_it_is_a_copy() -> None:
+def test_identification_distinguishes_copies() -> None:
     assert messages((RAW, join4(13932), 0), (RAW, join4(13934), 0)) == 2
     assert messages((RAW, join4(13932), 0), (RAW, join4(13932), 0)) == 1
     assert messages((RAW, join4(13932), 0), (RAW, join4(13934), 1)) == 2
@@ -51,7 +51,7 @@ def test_the_identification_decides_whether_it_is_a_copy() -> None:
 
 
 @pytest.mark.parametrize("data", [join4(0), join6()], ids=["ipv4", "ipv6"])
-def test_without_identification_the_interface_decides(data: bytes) -> None:
+def test_without_identification_the_interface_distinguishes_copies(data: bytes) -> None:
     assert messages((RAW, data, 0), (RAW, data, 0)) == 2
     assert messages((RAW, data, 0), (RAW, data, 1)) == 1
     assert messages((RAW, data, 0), (RAW, data, 1), (RAW, data, 0)) == 2
@@ -59,7 +59,7 @@ def test_without_identification_the_interface_decides(data: bytes) -> None:
     assert messages((RAW, data, 0), (RAW, data, 1), (RAW, data, 2)) == 1
 
 
-def test_without_identification_the_direction_decides() -> None:
+def test_without_identification_the_direction_distinguishes_copies() -> None:
     data = join4(0)
     assert messages((SLL, sll(data, WENT), 0), (SLL, sll(data, CAME), 0)) == 1
     assert messages((SLL, sll(data, CAME), 0), (SLL, sll(data, CAME), 0)) == 2

@@ -15,7 +15,7 @@ INIT = frame_batch(bytes(Init(WhatAmI.CLIENT, ZID, qos=True, patch=1)))
 
 
 def init_of(size: int) -> bytes:
-    """An INIT whose batch has exactly so many bytes, by an extension nobody knows."""
+    """An INIT whose batch has exactly this size, by an unknown extension."""
     short = bytes(Init(WhatAmI.CLIENT, ZID))
     for padding in range(size):
         extension = Extension(0x4E, bytes(padding))
@@ -31,7 +31,7 @@ def client_hello(size: int = 200) -> bytes:
     return b"\x16\x03\x01" + len(message).to_bytes(2, "big") + message
 
 
-def test_an_init_to_its_last_byte_is_zenoh() -> None:
+def test_complete_init_is_zenoh() -> None:
     assert recognise(INIT) == recognition.ZENOH
     assert recognise(INIT + b"anything") == recognition.ZENOH
     for end in range(len(INIT)):
@@ -39,8 +39,8 @@ def test_an_init_to_its_last_byte_is_zenoh() -> None:
 
 
 @pytest.mark.parametrize("size", [788, 789, 790, 791, 792])
-def test_lengths_that_look_like_tls_do_not_mislead(size: int) -> None:
-    """790 is 16 03 on the wire, as a TLS handshake begins."""
+def test_init_whose_length_looks_like_tls_is_zenoh(size: int) -> None:
+    """790 is 16 03 on the wire, the beginning of a TLS handshake."""
     init = init_of(size)
     assert recognise(init) == recognition.ZENOH
     assert recognise(init[:100]) == recognition.UNDECIDED
@@ -53,7 +53,7 @@ def test_a_client_hello_is_tls() -> None:
     assert recognise(application + application) == recognition.TLS
 
 
-def test_a_length_that_disagrees_is_not_tls() -> None:
+def test_record_with_inconsistent_lengths_is_not_tls() -> None:
     hello = bytearray(client_hello())
     hello[6] ^= 0x01
     assert recognise(bytes(hello)) == recognition.UNKNOWN
@@ -71,7 +71,7 @@ def test_a_length_that_disagrees_is_not_tls() -> None:
         (INIT[:3] + b"\x07" + INIT[4:], recognition.UNKNOWN),
     ],
 )
-def test_other_protocols(data: bytes, protocol: str) -> None:
+def test_other_protocols_are_recognised(data: bytes, protocol: str) -> None:
     assert recognise(data) == protocol
 
 
@@ -94,5 +94,5 @@ def test_quic_is_recognised_by_version_and_ids() -> None:
         ("[fe80::1]:7446", False),
     ],
 )
-def test_groups(address: str, is_group: bool) -> None:
+def test_multicast_addresses_are_recognised(address: str, is_group: bool) -> None:
     assert is_multicast(address) == is_group
