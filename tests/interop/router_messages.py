@@ -27,12 +27,12 @@ EXPLAINED = (
     (
         "a1",
         r"DECLARE/(U_|D_KEYEXPR)",
-        "a new child of a tree hears what was undeclared in the last minute (SN-113)",
+        "a new child of a tree gets what was undeclared in the last minute (SN-113)",
     ),
     (
         "a1",
         r"DECLARE/D_QUERYABLE q/\* .*node",
-        "a router that had forgotten a node hears again what that node declared (SN-110)",
+        "a router that had forgotten a node gets again what that node declared (SN-110)",
     ),
     (
         "c3",

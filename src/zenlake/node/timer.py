@@ -30,7 +30,7 @@ _NAP_S: Final = 1.0
 class Timer:
     """Sleeps until the deadline that it asks for, then calls `handle_timeout`.
 
-    `armed` is when it will wake. Whoever makes an earlier deadline calls `wake`.
+    `armed` is when it will wake. A thread that sets an earlier deadline calls `wake`.
     """
 
     def __init__(
