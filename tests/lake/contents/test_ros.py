@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("spark")
 
 _TEXT = (Path(__file__).parents[3] / "docs" / "ros.md").read_text("utf-8")
 QUESTIONS = dict(
-    re.findall(r"\n(## .*?|Over the bridge.*?)\n.*?```sql\n(.*?)```", _TEXT, re.DOTALL)
+    re.findall(r"\n(## .*?|Keys of the bridge.*?)\n.*?```sql\n(.*?)```", _TEXT, re.DOTALL)
 )
 SCAN, ALL, CALLS, CONTENT, BRIDGE = QUESTIONS.values()
 
