@@ -15,7 +15,7 @@ from zenlake.rules import Finding
 
 
 class Made(NamedTuple):
-    """A capture with one fault, in the packet told."""
+    """A capture with one fault, in the given packet."""
 
     path: Path
     fault: Fault

@@ -171,7 +171,7 @@ class Chat:
         open_syn: dict[str, Any] | None = None,
         open_ack: dict[str, Any] | None = None,
     ) -> list[int]:
-        """The four messages, changed where told; the packets that complete them."""
+        """The four messages, with the given changes; returns the packets that complete them."""
         packets = [
             self.greet(OPENER, self.init(OPENER, **(syn or {}))),
             self.greet(ACCEPTOR, self.init(ACCEPTOR, **(ack or {}))),

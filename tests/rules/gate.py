@@ -72,8 +72,8 @@ def main() -> None:
     rules = len({rule for _, rule in seeds(arguments.captures, arguments.seed)})
     print(f"{score.captures:,} captures with one fault each, of {rules} rules")
     print(f"recall: {score.right / score.captures:.2%} have the rule at the packet of the fault")
-    told = score.right + score.other
-    print(f"precision: {score.right / told:.2%} of {told:,} findings are the fault")
+    reported = score.right + score.other
+    print(f"precision: {score.right / reported:.2%} of {reported:,} findings are the fault")
     print(f"errors that are not the fault: {score.other_errors}")
     print(f"clean captures: {count:,}, findings in them: {sum(falsely.values())} {dict(falsely)}")
     print(f"{time.perf_counter() - begun:.0f} s")

@@ -65,7 +65,7 @@ def test_what_was_blamed_once_is_not_again(seed: int, damage: ways.Way, tmp_path
     assert not findings(damaged(path, tmp_path / "damaged.pcapng", damage, seed))
 
 
-def test_the_rest_is_counted_and_told(tmp_path: Path) -> None:
+def test_violations_beyond_the_limit_are_counted_and_reported(tmp_path: Path) -> None:
     recorder = Recorder(1)
     chat = Chat(recorder, protocol="tcp", lowlatency=False, compression=False)
     chat.open()
@@ -81,9 +81,9 @@ def test_the_rest_is_counted_and_told(tmp_path: Path) -> None:
         checker.feed(item, events)
     found = checker.take()
     assert checker.counts == {"key-invalid": times, "put-to-many": 1}
-    told = [one.message for one in found if one.rule.id == "key-invalid"]
-    assert len(told) == RULES_FINDINGS_PER_SIDE_MAX + 1
-    assert told[-1] == "7 more of these"
+    messages = [one.message for one in found if one.rule.id == "key-invalid"]
+    assert len(messages) == RULES_FINDINGS_PER_SIDE_MAX + 1
+    assert messages[-1] == "7 more of these"
     assert sum(one.times for one in found if one.rule.id == "key-invalid") == times
     assert [one.rule.id for one in found].count("put-to-many") == 1
     assert not checker.take()
@@ -103,7 +103,7 @@ def test_a_message_that_was_given_up_needs_no_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("roles", [("peer", "router"), ("peer", "peer")])
-def test_linkstate_peers_may_name_nodes_that_their_link_states_told_of(
+def test_linkstate_peers_may_name_nodes_of_their_link_states(
     roles: tuple[str, str], tmp_path: Path
 ) -> None:
     """A network of peers, as up to 1.8."""

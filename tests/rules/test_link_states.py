@@ -17,8 +17,8 @@ from zenlake.wire import LinkState, Oam, ZenohId
 ONE, OTHER = ZenohId(b"\x01\x01"), ZenohId(b"\x02\x02")
 
 
-class Told:
-    """What a router tells another one; its number 1 is a node that both are linked to."""
+class LinkStateCapture:
+    """Link states from one router to another; number 1 is a node linked to both."""
 
     def __init__(self) -> None:
         self.recorder = Recorder(1)
@@ -35,48 +35,48 @@ class Told:
         states(self.chat, 0, own, *others)
 
     def rules_broken(self, folder: Path) -> list[str]:
-        self.recorder.write(folder / "told.pcapng")
-        return [one.rule.id for one in findings(folder / "told.pcapng")]
+        self.recorder.write(folder / "link_states.pcapng")
+        return [one.rule.id for one in findings(folder / "link_states.pcapng")]
 
 
 def test_the_number_of_a_node_that_is_gone_is_free(tmp_path: Path) -> None:
-    told = Told()
-    told.add((1, 2), LinkState(2, 5, (0,), zid=ONE))
-    told.add((1,))
-    told.add((1, 2), LinkState(2, 1, (0,), zid=OTHER))
-    assert told.rules_broken(tmp_path) == []
+    capture = LinkStateCapture()
+    capture.add((1, 2), LinkState(2, 5, (0,), zid=ONE))
+    capture.add((1,))
+    capture.add((1, 2), LinkState(2, 1, (0,), zid=OTHER))
+    assert capture.rules_broken(tmp_path) == []
 
 
 def test_the_number_of_a_node_that_is_linked_is_not_free(tmp_path: Path) -> None:
-    told = Told()
-    told.add((1, 2), LinkState(2, 5, (0, 3), zid=ONE), LinkState(3, 5, (2,), zid=OTHER))
-    told.add((1, 2), LinkState(3, 7, (2,), zid=ZenohId(b"\x03\x03")))
-    assert told.rules_broken(tmp_path) == ["link-state-renamed"]
+    capture = LinkStateCapture()
+    capture.add((1, 2), LinkState(2, 5, (0, 3), zid=ONE), LinkState(3, 5, (2,), zid=OTHER))
+    capture.add((1, 2), LinkState(3, 7, (2,), zid=ZenohId(b"\x03\x03")))
+    assert capture.rules_broken(tmp_path) == ["link-state-renamed"]
 
 
 def test_two_nodes_that_were_gone_may_change_numbers(tmp_path: Path) -> None:
-    told = Told()
-    told.add((1, 2, 3), LinkState(2, 5, (0,), zid=ONE), LinkState(3, 5, (0,), zid=OTHER))
-    told.add((1,))
-    told.add((1, 2), LinkState(2, 7, (0,), zid=OTHER))
-    told.add((1, 2, 3), LinkState(3, 7, (0,), zid=ONE))
-    assert told.rules_broken(tmp_path) == []
+    capture = LinkStateCapture()
+    capture.add((1, 2, 3), LinkState(2, 5, (0,), zid=ONE), LinkState(3, 5, (0,), zid=OTHER))
+    capture.add((1,))
+    capture.add((1, 2), LinkState(2, 7, (0,), zid=OTHER))
+    capture.add((1, 2, 3), LinkState(3, 7, (0,), zid=ONE))
+    assert capture.rules_broken(tmp_path) == []
 
 
 def test_a_node_that_was_forgotten_begins_with_version_zero(tmp_path: Path) -> None:
-    told = Told()
-    told.add((1, 2), LinkState(2, 5, (0,), zid=ONE))
-    told.add((1,))
-    told.add((1, 2), LinkState(2, 0, (), zid=ONE))
-    told.add((1, 2), LinkState(2, 4, (0,), zid=ONE))
-    assert told.rules_broken(tmp_path) == []
+    capture = LinkStateCapture()
+    capture.add((1, 2), LinkState(2, 5, (0,), zid=ONE))
+    capture.add((1,))
+    capture.add((1, 2), LinkState(2, 0, (), zid=ONE))
+    capture.add((1, 2), LinkState(2, 4, (0,), zid=ONE))
+    assert capture.rules_broken(tmp_path) == []
 
 
 def test_other_versions_do_not_fall(tmp_path: Path) -> None:
-    told = Told()
-    told.add((1, 2), LinkState(2, 5, (0,), zid=ONE))
-    told.add((1, 2), LinkState(2, 4, (0,), zid=ONE))
-    assert told.rules_broken(tmp_path) == ["link-state-old"]
+    capture = LinkStateCapture()
+    capture.add((1, 2), LinkState(2, 5, (0,), zid=ONE))
+    capture.add((1, 2), LinkState(2, 4, (0,), zid=ONE))
+    assert capture.rules_broken(tmp_path) == ["link-state-old"]
 
 
 def test_what_is_remembered_of_links_is_bounded(
@@ -91,11 +91,11 @@ def test_what_is_remembered_of_links_is_bounded(
         sides.append(side)
 
     monkeypatch.setattr(memory, "_link_states", spy)
-    told = Told()
+    capture = LinkStateCapture()
     for number in range(100):
-        told.add((1, 2), LinkState(2, number, (0, 1), zid=ZenohId(bytes((7, number + 1)))))
-        told.add((1, *range(2, 12)))
-    told.rules_broken(tmp_path)
+        capture.add((1, 2), LinkState(2, number, (0, 1), zid=ZenohId(bytes((7, number + 1)))))
+        capture.add((1, *range(2, 12)))
+    capture.rules_broken(tmp_path)
     for side in sides:
         held = sum(map(len, side.node_links.values()))
         assert side.links_held == held <= 20

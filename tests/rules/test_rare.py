@@ -25,7 +25,7 @@ def declarations(name: str) -> list[MessageSeen]:
         ]
 
 
-def told(event: MessageSeen) -> tuple[object, ...]:
+def content_of(event: MessageSeen) -> tuple[object, ...]:
     carrier = event.carrier
     return (
         (event.packet, event.time_ns, event.link, event.direction, event.session),
@@ -58,11 +58,11 @@ def test_they_are_those_of_the_trace(name: str) -> None:
     keys = list(dict.fromkeys(event.key for event in seen if event.key is not None))
     give_keys(found, [-1 if one.key is None else keys.index(one.key) for one in seen], keys)
     give_carriers(found, [lane_of(event) for event in seen])
-    assert [told(event) for event in found] == [told(event) for event in seen]
+    assert [content_of(event) for event in found] == [content_of(event) for event in seen]
     assert not odd
 
 
-def test_what_is_spelled_in_another_way_is_told() -> None:
+def test_non_canonical_encodings_are_reported() -> None:
     seen = declarations("liveliness")
     event = next(event for event in seen if isinstance(event.message, Interest))
     content = bytes(event.message)

@@ -36,7 +36,7 @@ from zenlake.wire.message import Message
             REPEATED,
             "PUSH: extension qos comes 2 times",
         ),
-        ("25 64 7d 05 00 01 01 76", EMPTY_SUFFIX, "PUSH: it is said that a suffix follows"),
+        ("25 64 7d 05 00 01 01 76", EMPTY_SUFFIX, "PUSH: the suffix is empty"),
         ("c1 09 12 05 00 0a ff ff 01", ZID_ZEROS, "INIT, zid: zeros at the high end of 5"),
     ],
 )

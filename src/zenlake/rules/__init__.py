@@ -1,9 +1,9 @@
-"""Conformance: what the pages and references demand of nodes, and a capture can show.
+"""Conformance rules: requirements of the pages and references that a capture can show.
 
     rule            Rule, and the decorator that registers one
     book            all of them, by topic: handshake, channels, keys, queries, ...
-    facts, memory   what rules may know, and how it changes
-    spelling        where bytes are not what their messages would be written as
+    facts, memory   the state that rules read, and how messages change it
+    spelling        bytes that differ from the canonical encoding of their messages
     checker         Checker: events in, findings out
 
 from zenlake import rules, trace
@@ -11,7 +11,7 @@ from zenlake import rules, trace
 for finding in rules.check(trace.open("robot.pcapng")):
     print(finding.packet, finding.rule.id, finding.message)
 
-Rules know events of a trace and nothing of files, tables or terminals.
+Rules depend on events of a trace, not on files, tables or terminals.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 
 
 def check(trace: Trace, only: Collection[str] | None = None) -> Iterator[Finding]:
-    """What breaks the rules in a capture, or only some of them, as it is found."""
+    """Yields the violations of all or some rules in a capture as they are found."""
     checker = Checker(only)
     for item, events in trace.steps():
         checker.feed(item, events)

@@ -12,7 +12,7 @@ from zenlake.trace.link import LinkBatch
 from zenlake.wire import Close, Fragment
 
 _GRACE_NS: Final = 1_000_000_000
-"""What was on its way may still come for so long."""
+"""Messages in flight may arrive for so long."""
 
 
 def _agreed_bytes(seen: SeenBatch) -> int | None:
@@ -59,7 +59,7 @@ def group_batch_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
     agreed = _agreed_bytes(seen)
     if agreed is None or not seen.talk.is_multicast or len(batch.data) <= agreed:
         return None
-    return f"a datagram of {len(batch.data)} bytes, JOIN says {agreed}"
+    return f"a datagram of {len(batch.data)} bytes, JOIN announces {agreed}"
 
 
 @rule(
@@ -137,8 +137,8 @@ def _unknown_mandatory(batch: LinkBatch) -> str | None:
     "mandatory-extension-unknown",
     WARNING,
     LinkBatch,
-    text="An extension marked as mandatory is one that its message defines; whoever does not"
-    " know it must end the link.",
+    text="An extension marked as mandatory is one that its message defines; a receiver that"
+    " does not know it must end the link.",
     page="packets, Extension Header; wire reference §2.1; SN-13",
     screen=Never("MALFORMED"),
 )
@@ -150,8 +150,8 @@ def mandatory_extension_unknown(batch: LinkBatch, seen: SeenBatch) -> str | None
     "mandatory-extension-accepted",
     ERROR,
     LinkBatch,
-    text="Whoever gets a message with an unknown mandatory extension ends the link: after it,"
-    " nothing but CLOSE is sent.",
+    text="A receiver of an unknown mandatory extension ends the link: it sends nothing but CLOSE"
+    " after it.",
     page="wire reference §2.1, §12.7 N2, N15; SN-13",
     screen=Never("MALFORMED"),
 )
@@ -163,7 +163,7 @@ def mandatory_extension_accepted(batch: LinkBatch, seen: SeenBatch) -> str | Non
     since_ns = batch.time_ns - line.refusable_ns[other]
     if since_ns < _GRACE_NS or isinstance(batch.messages[0], Close):
         return None
-    return f"it goes on {since_ns / 1e9:.1f} s after it got {what}"
+    return f"it still sends {since_ns / 1e9:.1f} s after it got {what}"
 
 
 # --- spelling ---------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ def extension_repeated(batch: LinkBatch, seen: SeenBatch) -> str | None:
     "suffix-empty",
     WARNING,
     LinkBatch,
-    text="N says that a suffix follows, so the suffix is not empty.",
+    text="N announces a suffix, so the suffix is not empty.",
     page="Message Reference, N; wire reference §1.10; SN-50",
     screen=Followed("spelling"),
 )

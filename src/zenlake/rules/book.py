@@ -1,4 +1,4 @@
-"""Book: all rules, by topic, in the order in which a session meets them."""
+"""Book: all rules by topic, in the order in which they apply to a session."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ RULES: Final = {rule.id: rule for rules in BY_TOPIC.values() for rule in rules}
 
 
 def _of_declaration(body: type) -> list[Rule]:
-    """All rules to ask about a DECLARE that carries such a body."""
+    """All rules about a DECLARE with such a body."""
     bound = {rule.id for rules in BY_BODY.values() for rule in rules}
     own = BY_BODY.get(body, [])
     return [rule for rule in BY_SUBJECT[Declare] if rule.id not in bound or rule in own]
@@ -67,13 +67,13 @@ BY_DECLARATION: Final[dict[type, list[Rule]]] = {
 }
 
 FED: Final[tuple[type, ...]] = (Init, Open, Close, Declare, Interest, Oam, OpenInterest)
-"""Subjects that the fast reader of the lake hands to the checker one by one: they are few."""
+"""Rare subjects, which the fast reader of the lake feeds to the checker one by one."""
 UNSEEN: Final[tuple[type, ...]] = (Scout, Hello, Join, TransportOam)
-"""Messages that no regular connection has."""
+"""Messages that do not occur on regular connections."""
 
 
 def is_declared(rule: Rule) -> bool:
-    """Whether it is known how the fast reader treats a rule, by its screen or its subjects."""
+    """Whether the fast reader can apply a rule, because of its screen or its subjects."""
     return rule.screen is not None or all(one in FED + UNSEEN for one in rule.subjects)
 
 

@@ -58,7 +58,7 @@ def sn_outside(message: Frame | Fragment, seen: Seen) -> str | None:
     ERROR,
     Frame,
     Fragment,
-    text="The sequence numbers of a channel rise, modulo the resolution.",
+    text="The sequence numbers of a channel increase, modulo the resolution.",
     page="Message Reference, FRAME; wire reference §6.5, §12.7 N12",
     whole=True,
     screen=Never("SEQUENCE"),
@@ -73,8 +73,8 @@ def sn_backwards(message: Frame | Fragment, seen: Seen) -> str | None:
     "sn-gap",
     NOTE,
     Missing,
-    text="Sequence numbers of a channel follow each other. Deployed nodes take gaps without a"
-    " word, and leave a number out after a message in fragments.",
+    text="Sequence numbers of a channel follow each other. Deployed nodes accept gaps"
+    " silently, and skip a number after a message in fragments.",
     page="wire reference §6.5, §7; SN-33",
     whole=True,
     screen=Never("SEQUENCE"),
@@ -82,7 +82,7 @@ def sn_backwards(message: Frame | Fragment, seen: Seen) -> str | None:
 def sn_gap(missing: Missing, seen: SeenLack) -> str | None:
     if missing.kind != "sn_gap" or seen.line.is_datagrams:
         return None
-    return f"{missing.count} numbers are left out"
+    return f"{missing.count} numbers are skipped"
 
 
 @rule(
@@ -196,7 +196,7 @@ def control_qos(message: Any, seen: Seen) -> str | None:
     "priority-control-data",
     NOTE,
     Push,
-    text="Priority 0 is kept for declarations; publications have 1 to 7.",
+    text="Priority 0 is reserved for declarations; publications have 1 to 7.",
     page="behaviour reference §2.10",
     screen=Asked("qos_byte & 7 == 0"),
 )
@@ -259,7 +259,7 @@ def default_sent(message: Any, seen: Seen) -> str | None:
     "transport-oam",
     NOTE,
     TransportOam,
-    text="Management of the link has no use yet: deployed nodes send none and ignore it.",
+    text="OAM of the transport layer has no use yet: deployed nodes send none and ignore it.",
     page="packets, Transport OAM; wire reference §6.4; SN-73",
     screen=Never("MESSAGE_OUT_OF_PLACE"),
 )

@@ -1,9 +1,8 @@
-"""Checker: feed it what links carried and the events of that; it gives what breaks the rules.
+"""Checker: feed it the items of links and their events; it returns violations of the rules.
 
-What a capture cannot show is not judged. Rules that need to know what was said before are asked
-only while everything of a session is there: from its INIT on, without a gap, on one stream. Once
-something is missing, nothing of the session is judged any more: units that were found again
-may be none.
+Only what the capture shows is checked. Rules that depend on earlier messages are applied only
+while a session is complete: from its INIT on, without a gap, on one stream. After a gap the session
+is not checked any more, because the batch boundaries that are found afterwards may be wrong.
 """
 
 from __future__ import annotations
@@ -50,13 +49,13 @@ from zenlake.wire.compression import decompress_batch
 from zenlake.wire.message import NetworkMessage
 
 _STREAMS: Final = ("tcp", "ws")
-"""What a capture has of these it has whole, or it shows."""
+"""Protocols whose captures are complete or show their gaps."""
 _LOST: Final = ("tcp_gap", "truncated", "resync")
 _NOTHING: Final[list[Rule]] = []
 
 
 class Checker:
-    """`findings` is what was found since it was last emptied; who feeds it empties it."""
+    """`findings` grows; the caller that feeds the checker empties it."""
 
     __slots__ = (
         "_asked",
@@ -99,18 +98,18 @@ class Checker:
             self._link_closed(item)
 
     def take(self) -> list[Finding]:
-        """What was found since the last call."""
+        """The findings since the last call."""
         found, self.findings = self.findings, []
         return found
 
-    # --- what is known ---------------------------------------------------------------------
+    # --- state -----------------------------------------------------------------------------
 
     def talk(self, session: Session | None) -> Talk:
         if session is None:
             return self._nobody
         talk = self._talks.get(session)
         if talk is None:
-            # `_batch` made one for each session that was seen to begin.
+            # `_batch` creates one for each session whose beginning is in the capture.
             talk = self._talks[session] = Talk(session, False)
         return talk
 
@@ -134,7 +133,7 @@ class Checker:
                 self._tell(rule, talk.side(place.node), place, text)
 
     def _ask_of(self, rules: list[Rule], event: MessageSeen, seen: Seen) -> None:
-        """The same about a message; its place is made only where something is found."""
+        """The same for a message; its place is created only for a finding."""
         talk, message = seen.talk, event.message
         if not talk.is_sure:
             return
@@ -148,7 +147,7 @@ class Checker:
 
     def _tell(self, rule: Rule, side: Side, place: Place, text: str) -> None:
         times = side.broken.get(rule.id, 0) + 1
-        # What deployed nodes always do is said once for each.
+        # Known deviations are reported once for each side.
         if rule.severity == NOTE and times > 1:
             return
         side.broken[rule.id] = times
@@ -171,7 +170,7 @@ class Checker:
         self.ask_of_batch(batch, self._by_subject.get(LinkBatch, _NOTHING))
 
     def ask_of_batch(self, batch: LinkBatch, rules: list[Rule]) -> None:
-        """Some rules about a batch; what is remembered stays as it is."""
+        """Applies some rules to a batch, without changing the state."""
         session, line = batch.link.session, self.line(batch.link)
         talk = self.talk(session)
         node = None if session is None else sender_node(batch, session)
@@ -181,21 +180,21 @@ class Checker:
         self._ask(rules, batch, seen, talk, batch_place(batch, node))
 
     def ask_of_message(self, event: MessageSeen, rules: list[Rule]) -> None:
-        """Some rules about a message; what is remembered stays as it is."""
+        """Applies some rules to a message, without changing the state."""
         self._ask_of(rules, event, self.seen(event))
 
     def seen(self, event: MessageSeen) -> Seen:
-        """A message with what is known before it."""
+        """A message with the state before it."""
         return Seen(event, self.talk(event.session), self.line(event.link), self._asked)
 
     def see(self, event: MessageSeen, only: list[Rule] | None = None) -> None:
-        """One message; with `only`, others than these rules are known to have nothing to say."""
+        """Checks one message; `only` are the rules that may be broken, if known."""
         talk, line = self.talk(event.session), self.line(event.link)
         message = event.message
         if event.ignored is not None and isinstance(message, NetworkMessage):
-            return  # its carrier was judged
+            return  # its carrier was checked
         if event.link.is_behind:
-            talk.lose()  # also that of an attempt, which has just joined another session
+            talk.lose()  # also of a handshake that has just joined another session
         seen = Seen(event, talk, line, self._asked)
         if not seen.sender.has_spoken and isinstance(message, NetworkMessage):
             meet(event, seen.talk)
@@ -210,7 +209,7 @@ class Checker:
         if isinstance(message, Scout):
             self._scout(event.sender, message)
         elif event.ignored is None or isinstance(message, (Init, Open)):
-            # Data may come before an OPEN_ACK, which then says nothing new.
+            # Data may come before an OPEN_ACK, which then changes nothing.
             remember(seen)
         elif isinstance(message, Fragment):
             forget_fragments(message, seen)
@@ -221,7 +220,7 @@ class Checker:
             self._asked.popitem(last=False)
 
     def _lack(self, event: Missing | Undecoded) -> None:
-        """Something that is not there, or could not be read."""
+        """A gap, or bytes that could not be decoded."""
         session = event.link.session
         if session is None:
             return
@@ -307,7 +306,7 @@ class Checker:
             self._tell_rest(talk, item)
 
     def finish(self) -> None:
-        """What is left to tell of those who have no session, once nothing more comes."""
+        """Findings about links without a session, at the end of the capture."""
         for side in self._nobody.all_sides():
             place = side.last_broken
             if place is not None:
@@ -320,7 +319,7 @@ class Checker:
                 self._tell_rest_of(side, place)
 
     def _tell_rest_of(self, side: Side, place: Place) -> None:
-        """How often rules were broken beyond the findings that were reported one by one."""
+        """Findings for the violations beyond those that were reported one by one."""
         for id, count in side.broken.items():
             rest = count - RULES_FINDINGS_PER_SIDE_MAX
             if rest > 0:
@@ -340,7 +339,7 @@ def _begins(batch: LinkBatch) -> bool:
 
 
 def _is_unsettled(batch: LinkBatch, line: Line) -> bool:
-    """Whether a datagram comes without the handshake that says how to read it."""
+    """Whether a datagram comes without the handshake that determines its format."""
     if batch.link.protocol != "udp" or not batch.messages:
         return False
     if not line.is_ordered:
@@ -349,10 +348,10 @@ def _is_unsettled(batch: LinkBatch, line: Line) -> bool:
 
 
 def meet(event: MessageSeen, talk: Talk) -> None:
-    """The first words of a side: they may be the next ones of a session that is older (SN-80).
+    """Whether the first messages of a side may belong to an older session (SN-80).
 
-    Nodes that are no clients may dial each other, and use each link in one direction. What both
-    say at first is a link state (wire reference §2.5).
+    Routers and peers may connect to each other, and use each link in one direction. The first
+    message of both is a link state (wire reference §2.5).
     """
     sender, receiver = event.sender_node, event.receiver_node
     talk.side(sender).has_spoken = True
@@ -370,7 +369,7 @@ def _other(batch: LinkBatch, session: Session | None) -> Node | None:
 
 
 def _answerer(talk: Talk, place: Place) -> Place:
-    """The place of a question, with the node that owes the answer."""
+    """The place of a request, with the node that has to answer as the sender."""
     for node in talk.sides:
         if node is not place.node:
             return Place(place.packet, place.time_ns, place.seq, place.link, place.session, node)

@@ -25,7 +25,7 @@ ENTITIES: Final = (DeclareSubscriber, DeclareQueryable, DeclareToken)
 UNDECLARED: Final = (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)
 KINDS: Final = ("SUBSCRIBER", "QUERYABLE", "TOKEN")
 _GRACE_NS: Final = 2_000_000_000
-"""An answer may cross the end of the interest."""
+"""An answer and the end of the interest may cross on the network."""
 
 
 @rule(
@@ -69,7 +69,7 @@ def entity_id_zero(message: Declare, seen: Seen) -> str | None:
     "undeclared-unknown",
     WARNING,
     Declare,
-    text="What is undeclared by its number alone was declared under that number.",
+    text="An entity that is undeclared by its number alone was declared with that number.",
     page="Declarations, U_SUBSCRIBER; behaviour reference §3.6",
     whole=True,
     bodies=UNDECLARED,
@@ -125,7 +125,7 @@ def undeclared_without_key(message: Declare, seen: Seen) -> str | None:
     "declaration-repeated",
     NOTE,
     Declare,
-    text="What was declared in a session is not declared there again. Deployed nodes repeat it"
+    text="A session has each declaration once. Deployed nodes repeat it"
     " for another interest, and when a queryable changes.",
     page="Declarations, Propagation; SN-56",
     whole=True,
@@ -151,8 +151,8 @@ def declaration_repeated(message: Declare, seen: Seen) -> str | None:
     "declaration-unasked",
     ERROR,
     Declare,
-    text="A node below (a client of a peer or router, a peer of a router) is told only of what"
-    " it asked for with INTEREST.",
+    text="A node below (a client of a peer or router, a peer of a router) receives only"
+    " declarations that it asked for with INTEREST.",
     page="Declarations, Propagation; behaviour reference §3.1, §3.2; SN-55",
     whole=True,
     bodies=ENTITIES,
@@ -170,7 +170,7 @@ def declaration_unasked(message: Declare, seen: Seen) -> str | None:
         is_fresh = now_ns - ended.place.time_ns <= _GRACE_NS
         if is_fresh and covers(ended.interest, ended.key, body.NAME[2:], seen.event.key):
             return None
-    return f"{body.NAME} {body.id}, {seen.event.key!r}, of which no interest asks"
+    return f"{body.NAME} {body.id}, {seen.event.key!r}, without an interest in it"
 
 
 @rule(

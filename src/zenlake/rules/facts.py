@@ -1,8 +1,8 @@
-"""Facts: what rules may know when something is seen, kept once for all of them.
+"""Facts: the state that rules read, kept once for all of them.
 
-A `Line` is one link with its handshake, a `Side` what one node of a session has said that is
-still in force, a `Talk` both sides of a session. Rules read them; only `memory` changes them,
-after the rules were asked.
+`Line` is one link with its handshake, `Side` the state of one node of a session, such as its
+declarations, `Talk` a session with both sides. Only `memory` changes them, after the rules were
+applied.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ NEVER: Final = -1
 OPENED: Final = 4
 """The stage of a link whose handshake is complete."""
 DATAGRAMS: Final = ("udp", "multicast", "scouting")
-"""Where the network may lose, repeat and reorder."""
+"""Protocols that may lose, repeat and reorder."""
 _ABOVE: Final = {"client": 0, "peer": 1, "router": 2}
 
 
 class Line:
-    """One link: its handshake so far, and when each direction spoke."""
+    """One link: its handshake so far, and the last batch of each direction."""
 
     __slots__ = (
         "batches",
@@ -51,7 +51,7 @@ class Line:
     def __init__(self, is_datagrams: bool) -> None:
         self.is_datagrams = is_datagrams
         self.is_cut = False
-        """Whether the batch being read is not all there."""
+        """Whether the current batch is incomplete."""
         self.is_ordered = True
         """Whether the messages of the handshake came one after the other."""
         self.stage = 0
@@ -62,19 +62,19 @@ class Line:
         self.said_ns = [NEVER, NEVER]
         """When each direction last sent a batch."""
         self.batches = [0, 0]
-        """How many each direction sent, the one being judged left out."""
+        """Batches of each direction, without the current one."""
         self.closed = [0, 0]
         """The packet of each direction's CLOSE."""
         self.close_reason = [0, 0]
         self.refusable = ["", ""]
-        """Of each direction: what it sent that ends a link at its receiver."""
+        """By direction, a message after which the receiver has to end the link."""
         self.refusable_ns = [0, 0]
         self.join: Join | None = None
         self.join_ns = 0
 
 
 class OpenRequest:
-    """A REQUEST that waits for its final."""
+    """A REQUEST without its final response yet."""
 
     __slots__ = (
         "any_key",
@@ -98,7 +98,7 @@ class OpenRequest:
         self.timeout_ms: int | None = None
         self.responses = 0
         self.is_timed_out = False
-        """Whether a node on the way has said that its time is over."""
+        """Whether a node on the way has reported a timeout."""
 
 
 class OpenInterest:
@@ -119,7 +119,7 @@ class OpenInterest:
 
 
 class OpenFragments:
-    """A message of which the last fragment has not come; `place` is that of the newest one."""
+    """A message without its last fragment yet; `place` is that of the newest one."""
 
     __slots__ = ("place", "priority", "reliable")
 
@@ -130,7 +130,7 @@ class OpenFragments:
 
 
 class History:
-    """What only sides have that asked and were answered, or sent link states."""
+    """State of sides that sent requests, interests or link states."""
 
     __slots__ = (
         "ended_interests",
@@ -153,7 +153,7 @@ class History:
 
 
 class Side:
-    """What one node of a session has said."""
+    """The state of one node of a session."""
 
     __slots__ = (
         "_history",
@@ -176,25 +176,25 @@ class Side:
     def __init__(self, node: Node | None) -> None:
         self.node = node
         self._history: History | None = None
-        """Made when it is asked for: a capture may have 100,000 sessions of one message."""
+        """Created on demand: a capture may have 100,000 sessions of one message."""
         self.aliases: dict[int, str | None] = {}
         self.entities: dict[tuple[str, int], str | None] = {}
-        """Keys of what it declared, by SUBSCRIBER, QUERYABLE or TOKEN and the number."""
+        """Keys of its declarations, by SUBSCRIBER, QUERYABLE or TOKEN and id."""
         self.interests: dict[int, OpenInterest] = {}
         self.requests: dict[int, OpenRequest] = {}
         self.forgets = False
-        """Whether some requests that are over had to make room."""
+        """Whether finished requests were removed because of the limit."""
         self.fragments: dict[int, OpenFragments] = {}
         self.after_fragments: dict[int, int] = {}
-        """By channel, the number of the last fragment, where nothing has followed it."""
+        """By channel, the sequence number of the last fragment if it is the newest message."""
         self.has_spoken = False
-        """Whether a network message came from it."""
+        """Whether it has sent a network message."""
         self.gave_up = False
         """Whether it sent an empty batch while a message in fragments was not complete."""
         self.links_held = 0
         self.source_sns: dict[tuple[str, int, int], int] = {}
         self.last_broken: Place | None = None
-        """Where a rule was last broken that had been reported too often."""
+        """The last violation of each rule beyond the limit of reported ones."""
         self.broken: dict[str, int] = {}
         """How often each rule was broken."""
 
@@ -207,17 +207,17 @@ class Side:
 
     @property
     def ended_interests(self) -> dict[int, OpenInterest]:
-        """By number, those that are over, with the time of that in their place."""
+        """Finished interests by id; their place has the time of the end."""
         return self.history.ended_interests
 
     @property
     def ended_requests(self) -> OrderedDict[int, int]:
-        """Requests that got their final, and the packet of that."""
+        """Requests that got their final response, and its packet."""
         return self.history.ended_requests
 
     @property
     def timed_out(self) -> set[int]:
-        """Those of them that ended because their time was over."""
+        """Those of them that ended by a timeout."""
         return self.history.timed_out
 
     @property
@@ -226,7 +226,7 @@ class Side:
 
     @property
     def psid_of(self) -> dict[str, int]:
-        """The last number of each node."""
+        """The last number of each node in link states."""
         return self.history.psid_of
 
     @property
@@ -235,7 +235,7 @@ class Side:
 
     @property
     def node_links(self) -> dict[str, tuple[str, ...]]:
-        """The links of each node by its id, as this side tells them."""
+        """The links of each node by its id, as this side announces them."""
         return self.history.node_links
 
     @property
@@ -254,7 +254,7 @@ class Side:
 
 
 class Talk:
-    """A session, and what each side has said; of a multicast group, each member."""
+    """A session with the state of both sides; of a multicast group, of each member."""
 
     __slots__ = (
         "_nobody",
@@ -271,13 +271,13 @@ class Talk:
     def __init__(self, session: Session | None, is_whole: bool) -> None:
         self.session = session
         self.is_whole = is_whole
-        """Whether everything said so far is in the capture."""
+        """Whether the capture has all messages so far."""
         self.is_sure = True
-        """Whether nothing is known to be missing since it was found."""
+        """Whether no gap was found since its first message in the capture."""
         self.has_gaps = False
         """Whether numbers of datagrams are missing, which the network may have lost."""
         self.is_met = True
-        """Whether both have spoken, where that is needed to know that this is their only link."""
+        """Whether both have sent, which shows that this is their only link."""
         self.is_over = False
         self.sides: dict[Node, Side] = {}
         self.joins: list[Join] = []
@@ -306,7 +306,7 @@ class Talk:
         return side
 
     def lose(self) -> None:
-        """Something is not in the capture."""
+        """Notes a gap of the capture."""
         self.is_whole = self.is_sure = False
 
     @property
@@ -315,7 +315,7 @@ class Talk:
 
 
 class Seen:
-    """A message, and what is known before it."""
+    """A message, and the state before it."""
 
     __slots__ = ("asked", "event", "line", "receiver", "sender", "talk")
 
@@ -345,7 +345,7 @@ class Seen:
 
 
 class SeenBatch:
-    """A batch, and what is known before it."""
+    """A batch, and the state before it."""
 
     __slots__ = ("batch", "line", "oddities", "receiver", "sender", "talk")
 
@@ -364,7 +364,7 @@ class SeenBatch:
         self.sender = sender
         self.receiver = receiver
         self.oddities = oddities
-        """What another spelling of the same messages would not have."""
+        """Deviations from the canonical encoding of the same messages."""
 
     def odd(self, kind: str) -> str | None:
         for oddity in self.oddities:
@@ -374,7 +374,7 @@ class SeenBatch:
 
 
 class SeenLack:
-    """Where something is missing or could not be read, what is known of the session."""
+    """A gap or undecoded bytes, and the state of the session."""
 
     __slots__ = ("line", "talk")
 

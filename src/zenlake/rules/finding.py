@@ -9,7 +9,7 @@ from zenlake.trace.session import Node, Session
 
 
 class Place:
-    """Where something was seen: packet and time, link, session and sender."""
+    """A place in the capture: packet, time, link, session and sender."""
 
     __slots__ = ("link", "node", "packet", "seq", "session", "time_ns")
 
@@ -25,11 +25,11 @@ class Place:
         self.packet = packet
         self.time_ns = time_ns
         self.seq = seq
-        """Of the message among all of the capture; 0 where it is about a whole batch."""
+        """Number of the message in the capture; 0 for a whole batch."""
         self.link = link
         self.session = session
         self.node = node
-        """Who broke the rule; a later message may contain its zid."""
+        """The node that broke the rule. Its zid may be in a later message."""
 
 
 def place_of(event: MessageSeen) -> Place:
@@ -43,7 +43,7 @@ def batch_place(batch: LinkBatch, node: Node | None) -> Place:
 
 
 class Finding:
-    """`message` says in words what happened, with the values."""
+    """`message` is a sentence with the values."""
 
     __slots__ = ("message", "place", "rule", "times")
 
@@ -52,7 +52,7 @@ class Finding:
         self.place = place
         self.message = message
         self.times = times
-        """How often, where one finding stands for many."""
+        """Number of violations that this finding stands for."""
 
     @property
     def packet(self) -> int:

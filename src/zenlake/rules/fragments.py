@@ -19,7 +19,7 @@ _SENDING_NS: Final = 6_000_000_000
     "fragment-without-first",
     ERROR,
     Fragment,
-    text="With patch 1, the first fragment of a message says so.",
+    text="With patch 1, the first fragment of a message has the extension First.",
     page="wire reference §7; SN-34",
     whole=True,
     screen=Never("FRAGMENTS"),
@@ -57,7 +57,7 @@ def fragments_interrupted(message: Frame | Fragment, seen: Seen) -> str | None:
     NOTE,
     Frame,
     Fragment,
-    text="Who gives up a message in fragments says so with Drop. Deployed nodes send an empty"
+    text="A sender that gives up a message in fragments sends Drop. Deployed nodes send an empty"
     " batch instead.",
     page="wire reference §7; SN-34",
     whole=True,
@@ -103,7 +103,7 @@ def fragments_without_end(waiting: OpenFragments, end: Ending) -> str | None:
     waited_ns = _closed_after_ns(waiting, end)
     if waited_ns is None or waited_ns <= _SENDING_NS:
         return None
-    return f"more fragments were to follow, and after {waited_ns / 1e9:.1f} s CLOSE did"
+    return f"CLOSE came {waited_ns / 1e9:.1f} s later, before the last fragment"
 
 
 @rule(
@@ -120,7 +120,7 @@ def fragments_cut_by_close(waiting: OpenFragments, end: Ending) -> str | None:
     waited_ns = _closed_after_ns(waiting, end)
     if waited_ns is None or waited_ns > _SENDING_NS:
         return None
-    return "more fragments were to follow, and CLOSE did"
+    return "CLOSE came before the last fragment"
 
 
 def _closed_after_ns(waiting: OpenFragments, end: Ending) -> int | None:

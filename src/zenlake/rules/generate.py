@@ -1,4 +1,4 @@
-"""Writes docs/reference/rules.md; with `--check` it only says whether it is fresh."""
+"""Writes docs/reference/rules.md; with `--check` it only checks that the file is current."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about INIT and OPEN: their order, and what the answer may settle."""
+"""Rules about INIT and OPEN: their order, and the values that the answer may select."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def version_accepted(message: Init, seen: Seen) -> str | None:
     "resolution-raised",
     ERROR,
     Init,
-    text="INIT_ACK settles resolutions that are no larger than those offered.",
+    text="INIT_ACK selects resolutions that are no larger than those offered.",
     page="wire reference §5.2, §5.3",
     whole=True,
 )
@@ -144,7 +144,7 @@ def resolution_raised(message: Init, seen: Seen) -> str | None:
     "batch-size-raised",
     WARNING,
     Init,
-    text="INIT_ACK settles the smaller of both batch sizes.",
+    text="INIT_ACK selects the smaller of both batch sizes.",
     page="wire reference §5.3",
     whole=True,
 )
@@ -198,7 +198,7 @@ def extension_not_offered(message: Init, seen: Seen) -> str | None:
     "patch-raised",
     ERROR,
     Init,
-    text="INIT_ACK settles a patch level that is no higher than the one offered.",
+    text="INIT_ACK selects a patch level that is no higher than the one offered.",
     page="wire reference §5.3",
     whole=True,
 )
@@ -299,7 +299,7 @@ def clients_only(message: Open, seen: Seen) -> str | None:
     ERROR,
     Open,
     Join,
-    text="A lease is a time within which something will come, so it is not zero.",
+    text="A lease is the longest silence of its sender, so it is not zero.",
     page="wire reference §5.7; SN-96",
 )
 def lease_zero(message: Open | Join, seen: Seen) -> str | None:

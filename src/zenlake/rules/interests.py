@@ -11,7 +11,7 @@ from zenlake.wire import Declare, DeclareFinal, Interest
 from zenlake.wire.values.choices import InterestMode
 
 _ANSWER_NS: Final = 12_000_000_000
-"""A gateway waits 10 s for those above it (behaviour reference §3.2), and is not exact."""
+"""A gateway waits 10 s for nodes above it (behaviour reference §3.2); its timer is not exact."""
 
 
 @rule(
@@ -35,8 +35,8 @@ def interest_id_reused(message: Interest, seen: Seen) -> str | None:
     "interest-id-zero",
     NOTE,
     Interest,
-    text="Interest 0 is kept for what peers tell each other at first. Clients of 1.0 to 1.7 begin"
-    " to count with it.",
+    text="Interest 0 is reserved for the first declarations between peers. Clients of 1.0 to 1.7"
+    " begin to count with it.",
     page="behaviour reference §3.1; SN-53, SN-101",
     screen=Asked("interest_id == 0"),
 )
@@ -147,8 +147,8 @@ def final_repeated(message: Declare, seen: Seen) -> str | None:
     "final-of-peers",
     NOTE,
     Declare,
-    text="D_FINAL answers an INTEREST. Peers send one with number 0 after what they declare at"
-    " first, which nobody asked for.",
+    text="D_FINAL answers an INTEREST. Peers send one with number 0 after their first"
+    " declarations, without an interest.",
     page="Declarations, D_FINAL; SN-53",
     bodies=(DeclareFinal,),
     screen=Asked("interest_id == 0"),
@@ -164,8 +164,8 @@ def final_of_peers(message: Declare, seen: Seen) -> str | None:
     "final-for-future",
     NOTE,
     Declare,
-    text="D_FINAL ends what is there now. Routers from 1.9 on send it also to an interest that"
-    " asks only for what will come.",
+    text="D_FINAL ends the current declarations. Routers from 1.9 on send it also for an interest"
+    " that asks only for future ones.",
     page="Declarations, D_FINAL; SN-52",
     whole=True,
     bodies=(DeclareFinal,),
@@ -184,7 +184,7 @@ def final_for_future(message: Declare, seen: Seen) -> str | None:
     "final-missing",
     WARNING,
     OpenInterest,
-    text="An interest in what is there now is answered by D_FINAL.",
+    text="An interest in current declarations is answered by D_FINAL.",
     page="Declarations, D_FINAL; behaviour reference §3.2",
     whole=True,
 )

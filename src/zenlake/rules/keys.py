@@ -55,7 +55,7 @@ def alias_unknown(message: Any, seen: Seen) -> str | None:
     if key.scope in (own if key.sender else other) or key.scope in (other if key.sender else own):
         return None
     whose = "the sender" if key.sender else "the receiver"
-    return f"{key.scope} of {whose}, who declared no such number"
+    return f"{key.scope} of {whose}, which declared no such number"
 
 
 @rule(
@@ -66,7 +66,7 @@ def alias_unknown(message: Any, seen: Seen) -> str | None:
     Response,
     Interest,
     Declare,
-    text="M says whose number stands for the key: the sender's (1) or the receiver's (0).",
+    text="M selects whose number stands for the key: the sender's (1) or the receiver's (0).",
     page="Message Reference, M; wire reference §1.10",
     whole=True,
     screen=Asked("key.is_missing"),
@@ -80,14 +80,14 @@ def alias_of_other_side(message: Any, seen: Seen) -> str | None:
     if key.scope in meant or key.scope not in wrong:
         return None
     whose = ("the sender", "the receiver") if key.sender else ("the receiver", "the sender")
-    return f"{key.scope} is said to be of {whose[0]}, {whose[1]} declared it"
+    return f"{key.scope} is marked as of {whose[0]}, but {whose[1]} declared it"
 
 
 @rule(
     "alias-redefined",
     ERROR,
     Declare,
-    text="The number of a key expression is not given to another one before U_KEYEXPR.",
+    text="The number of a key expression is not reused for another one before U_KEYEXPR.",
     page="Declarations, D_KEYEXPR; SN-49",
     whole=True,
     bodies=(DeclareKeyExpr,),
@@ -122,7 +122,7 @@ def alias_zero(message: Declare, seen: Seen) -> str | None:
     "alias-undeclared-unknown",
     WARNING,
     Declare,
-    text="U_KEYEXPR takes back a number that is declared.",
+    text="U_KEYEXPR undeclares a number that is declared.",
     page="Declarations, U_KEYEXPR; wire reference §1.10",
     whole=True,
     bodies=(UndeclareKeyExpr,),
@@ -223,7 +223,7 @@ def key_invalid(message: Any, seen: Seen) -> str | None:
     Push,
     Request,
     Declare,
-    text="A publication, a query and what is declared have a key.",
+    text="Publications, queries and declarations have a key.",
     page="behaviour reference §1.1",
     screen=Asked("key.is_empty"),
 )
@@ -253,8 +253,8 @@ def response_key_empty(message: Response, seen: Seen) -> str | None:
     "put-to-many",
     NOTE,
     Push,
-    text="A value belongs to one key. Publications with wildcards are allowed, and reach whoever"
-    " subscribed to any of the keys.",
+    text="A value belongs to one key. Publications with wildcards are allowed, and reach"
+    " subscribers of any of the keys.",
     page="behaviour reference §2.3",
     screen=Asked("key.is_wide"),
 )
@@ -267,7 +267,7 @@ def put_to_many(message: Push, seen: Seen) -> str | None:
 
 @lru_cache(4_096)
 def cause_of(key: str) -> str | None:
-    """Why a key is none; most keys come again and again."""
+    """Why a key is invalid; cached, because most keys recur."""
     try:
         validate(key)
     except KeyExprError as error:

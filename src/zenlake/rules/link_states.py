@@ -1,4 +1,4 @@
-"""Rules about link states: the network as nodes tell it."""
+"""Rules about link states: the network as nodes announce it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def states_of(message: Oam) -> tuple[LinkState, ...]:
     "oam-unknown",
     NOTE,
     Oam,
-    text="Management of the network is link state, id 1; others are ignored.",
+    text="OAM messages of the network layer are link states, id 1; others are ignored.",
     page="wire reference §2.5",
 )
 def oam_unknown(message: Oam, seen: Seen) -> str | None:
@@ -57,7 +57,7 @@ def link_state_undecodable(message: Oam, seen: Seen) -> str | None:
     "link-state-client",
     WARNING,
     Oam,
-    text="Link states go between routers and peers; clients send and get none.",
+    text="Link states are sent between routers and peers, not to or by clients.",
     page="wire reference §2.5; SN-76",
 )
 def link_state_client(message: Oam, seen: Seen) -> str | None:
@@ -78,7 +78,7 @@ def link_state_unnamed(message: Oam, seen: Seen) -> str | None:
     states = states_of(message)
     named = {state.psid for state in states if state.zid is not None}
     for state in states:
-        # The sender itself needs no name: its session has it.
+        # The id of the sender itself is known from its session.
         if state.psid and state.psid not in named and state.psid not in seen.sender.psids:
             return f"number {state.psid} has no id"
     return None
@@ -98,14 +98,14 @@ def link_state_renamed(message: Oam, seen: Seen) -> str | None:
     for psid, name in names.items():
         known = seen.sender.psids.get(psid)
         if known and known != name and known in reachable(states, names, seen):
-            return f"number {psid} is {known}, and is said to be {name}"
+            return f"number {psid} is {known}, and is now {name}"
     return None
 
 
 def reachable(states: tuple[LinkState, ...], names: dict[int, str], seen: Seen) -> set[str]:
-    """The nodes that a sender reaches and has not just given a new number, by their ids.
+    """The ids of nodes that a sender reaches and that have not just got a new number.
 
-    Ways through the receiver do not count: its links may be other ones than the sender knows.
+    Paths through the receiver do not count: the sender may not know its current links.
     """
     known = seen.sender.psids | names
     links = seen.sender.node_links | node_links(states, known)
@@ -121,7 +121,7 @@ def reachable(states: tuple[LinkState, ...], names: dict[int, str], seen: Seen) 
 
 
 def node_links(states: tuple[LinkState, ...], names: dict[int, str]) -> dict[str, tuple[str, ...]]:
-    """The links of each node, both by their ids; without numbers that stand for nobody."""
+    """The links of each node, both by their ids; without unassigned numbers."""
     return {
         zid: tuple(other for psid in state.links if (other := names.get(psid)))
         for state in states

@@ -70,7 +70,7 @@ def keep_alive_late(batch: LinkBatch, seen: SeenBatch) -> str | None:
     "lease-not-enforced",
     WARNING,
     LinkBatch,
-    text="A link from which nothing came for the lease of the other node is dropped.",
+    text="A link that is silent for the lease of the other node is closed.",
     page="wire reference §5.7, §12.7 N21",
     whole=True,
     screen=Followed("silences"),
@@ -80,7 +80,7 @@ def lease_not_enforced(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if silence_ms is None or not lease_ms or silence_ms <= 2 * lease_ms + _MARGIN_MS:
         return None
     return (
-        f"it goes on though nothing came for {silence_ms / 1000:.1f} s, "
+        f"it continues although the other node was silent for {silence_ms / 1000:.1f} s, "
         f"the other's lease is {lease_ms / 1000:g} s"
     )
 
@@ -104,7 +104,7 @@ def traffic_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     NOTE,
     LinkBatch,
     text="After CLOSE a node sends nothing more. Deployed routers that are closed while many"
-    " declare and ask send declarations that were under way; they are not read.",
+    " declare and ask send pending declarations; they are not read.",
     page="Message Reference, CLOSE; SN-107",
     screen=Never("MESSAGE_OUT_OF_PLACE"),
 )
@@ -118,8 +118,8 @@ def declared_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     "low-latency-after-close",
     NOTE,
     LinkBatch,
-    text="After CLOSE a node sends nothing more. On low-latency links deployed nodes do, where a"
-    " message and the end meet; it is not read.",
+    text="After CLOSE a node sends nothing more. On low-latency links deployed nodes do, if a"
+    " message and the end cross; it is not read.",
     page="Message Reference, CLOSE; wire reference §9; SN-102",
     screen=Never("MESSAGE_OUT_OF_PLACE"),
 )
@@ -132,7 +132,7 @@ def low_latency_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     NOTE,
     LinkBatch,
     text="After CLOSE a node sends nothing more. Deployed nodes that give up a link because it is"
-    " full send what waits in other queues, and CLOSE once more.",
+    " full send the messages of other queues, and CLOSE again.",
     page="Message Reference, CLOSE; wire reference §6.6; SN-106",
     screen=Never("MESSAGE_OUT_OF_PLACE"),
 )

@@ -1,4 +1,4 @@
-"""Memory: how facts change with what was seen, after the rules were asked about it."""
+"""Memory: updates the facts after the rules have checked a message or batch."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ _STAGES: Final = ("INIT_SYN", "INIT_ACK", "OPEN_SYN", "OPEN_ACK")
 
 
 def is_timeout(message: Response, key: str | None) -> bool:
-    """Whether a node on the way says that another was silent: such errors have no key."""
+    """Whether a node on the way reports a timeout; such errors have no key."""
     body = message.body
     return isinstance(body, Err) and body.payload == b"Timeout" and key == ""
 
 
 def remember(seen: Seen) -> None:
-    """What a message says stays in force until another one ends it."""
+    """Applies a message to the facts of its sender."""
     message = seen.event.message
     if isinstance(message, Push):
         _push(message, seen)
@@ -135,7 +135,7 @@ def _carrier(message: Frame | Fragment, seen: Seen) -> None:
 
 
 def forget_fragments(message: Fragment, seen: Seen) -> None:
-    """A fragment that is not taken; some use up their number, and end what others began."""
+    """An ignored fragment; some use up their number and end an incomplete message."""
     channel, side = channel_key(message), seen.sender
     if seen.event.ignored not in _NOT_NUMBERED:
         side.after_fragments.pop(channel, None)
@@ -229,7 +229,7 @@ def _link_states(message: Oam, side: Side) -> None:
 
 
 def _name_node(side: Side, psid: int, zid: str) -> None:
-    """A node has one number: an earlier one is free for others."""
+    """A node has one number; its earlier number becomes free."""
     before = side.psids.get(psid)
     if before and before != zid:
         side.psid_of.pop(before, None)
@@ -242,7 +242,7 @@ def _name_node(side: Side, psid: int, zid: str) -> None:
 
 
 def _is_full(talk: Talk, count: int) -> bool:
-    """More than is remembered: from here on, the session is not known whole."""
+    """A limit is reached: from here on, the session counts as incomplete."""
     if count < RULES_OPEN_MAX:
         return False
     talk.is_whole = False

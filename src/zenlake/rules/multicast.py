@@ -104,7 +104,7 @@ def join_sn_outside(message: Join, seen: Seen) -> str | None:
     "join-sn-backwards",
     ERROR,
     Join,
-    text="The sequence numbers that a member announces rise.",
+    text="The sequence numbers that a member announces increase.",
     page="Message Reference, JOIN; wire reference §8",
     screen=Never("NOT_TCP"),
 )

@@ -57,7 +57,7 @@ def request_id_outside(message: Request, seen: Seen) -> str | None:
     "request-without-timeout",
     NOTE,
     Request,
-    text="A request says how long it waits. Without, each hop waits as long as it is set up to.",
+    text="A request has a timeout. Without one, each hop uses its configured default.",
     page="Query, Timeout; SN-71",
     screen=Asked("not has.timeout_ms"),
 )
@@ -79,7 +79,7 @@ def response_without_request(message: Response | ResponseFinal, seen: Seen) -> s
     id, asker = message.request_id, seen.receiver
     if id in asker.requests or id in asker.ended_requests or asker.forgets:
         return None
-    return f"{message.NAME} {id}, which nobody asked for"
+    return f"{message.NAME} {id}, without such a request"
 
 
 @rule(
@@ -99,8 +99,8 @@ def response_after_final(message: Response, seen: Seen) -> str | None:
     "timeout-after-final",
     NOTE,
     Response,
-    text="After RESPONSE_FINAL no response to that request is sent. Where the time is over as the"
-    " final comes, deployed nodes send the error of the timeout, or a reply, after it.",
+    text="After RESPONSE_FINAL no response to that request is sent. If the timeout coincides with"
+    " the final, deployed nodes send the error of the timeout, or a reply, after it.",
     page="Reply, RESPONSE_FINAL; behaviour reference §4.5; SN-104",
     whole=True,
     screen=Followed("requests"),
@@ -142,7 +142,7 @@ def response_final_repeated(message: ResponseFinal, seen: Seen) -> str | None:
     "response-final-missing",
     ERROR,
     OpenRequest,
-    text="Every request gets a RESPONSE_FINAL, at the latest when its time is over.",
+    text="Every request gets a RESPONSE_FINAL, at the latest at its timeout.",
     page="Reply, RESPONSE_FINAL; behaviour reference §4.5; SN-71, SN-72",
     whole=True,
     screen=Followed("requests"),

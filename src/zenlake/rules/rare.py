@@ -1,4 +1,4 @@
-"""Rare messages: of what was read by columns, the few that rules are asked about one by one."""
+"""Rare messages: those of the fast reader for which rules are evaluated one by one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Lane = tuple[int, int, bool]
 
 
 class _Known:
-    """A message that some bytes are."""
+    """A decoded message."""
 
     __slots__ = ("is_odd", "kind", "message")
 
@@ -27,18 +27,18 @@ class _Known:
         self.message = message
         self.kind = kind_of(message)
         self.is_odd = is_odd
-        """Whether they are not those it would be written as."""
+        """Whether the bytes differ from its canonical encoding."""
 
 
 class RareMessages:
-    """Makes messages of bytes what the exact reader would have made of them."""
+    """Makes the same events of bytes as the exact reader."""
 
     __slots__ = ("_known", "_links")
 
     def __init__(self, links: dict[int, Link]) -> None:
         self._links = links
         self._known: dict[bytes, _Known] = {}
-        """Sessions begin to count anew, so the same declarations come again and again."""
+        """A cache: sessions restart their ids, so the same declarations recur."""
 
     def events(
         self,
@@ -49,7 +49,7 @@ class RareMessages:
         times_ns: list[int],
         odd: list[int],
     ) -> list[MessageSeen]:
-        """One for each; the places of those that are spelled in another way are put in `odd`."""
+        """One event for each; appends the places of non-canonical encodings to `odd`."""
         found: list[MessageSeen] = []
         for place in range(len(contents)):
             known = self._read(contents[place])
@@ -86,14 +86,14 @@ class RareMessages:
 
 
 def give_keys(events: list[MessageSeen], codes: list[int], texts: list[str]) -> None:
-    """Whole keys by their numbers; none has -1."""
+    """Keys by their numbers; -1 is no key."""
     for event, code in zip(events, codes, strict=True):
         if code >= 0:
             event.key = texts[code]
 
 
 def give_carriers(events: list[MessageSeen], lanes: list[Lane | None]) -> None:
-    """What each came in; messages that follow each other often came in the same."""
+    """The carrier of each message; consecutive messages often share one."""
     last: Lane | None = None
     carrier: Carrier | None = None
     for event, lane in zip(events, lanes, strict=True):

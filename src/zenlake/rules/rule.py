@@ -1,8 +1,8 @@
 """Rule: one sentence of the pages or references that a capture can show to be broken.
 
-A rule is a pure function of what was seen and what was known before it; it gives a sentence with
-the values, or None. `@rule` puts it into `REGISTERED`, and under the subjects it is asked about:
-classes of messages, batches, or something that is still open when a session ends.
+A rule is a pure function of a subject and of the facts before it; it returns a sentence with the
+values, or None. `@rule` adds it to `REGISTERED` and registers it for its subjects: classes of
+messages, batches, or things that are still open when a session ends.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ ERROR: Final = "error"
 WARNING: Final = "warning"
 NOTE: Final = "note"
 SEVERITIES: Final = (ERROR, WARNING, NOTE)
-"""Broken; broken, and every receiver copes; not as the pages say, but as deployed nodes do."""
+"""A violation; a violation that receivers tolerate; a known deviation of deployed nodes."""
 
 Judge = Callable[[Any, Any], str | None]
 
 
 class Rule:
-    """What it is called, how bad it is, what it says, where that is written."""
+    """Id, severity, text, source, and the function that checks it."""
 
     __slots__ = ("id", "judge", "needs_whole", "page", "screen", "severity", "subjects", "text")
 
@@ -40,15 +40,15 @@ class Rule:
         self.id = id
         self.severity = severity
         self.text = text
-        """The sentence, in our words."""
+        """The requirement, paraphrased."""
         self.page = page
-        """Where it is written."""
+        """The source of the requirement."""
         self.subjects = subjects
         self.needs_whole = needs_whole
-        """Whether it is asked only where the capture has all that the session said before."""
+        """Whether it applies only if the capture has all earlier messages of the session."""
         self.judge = judge
         self.screen = screen
-        """How the fast reader of the lake knows that there is nothing to say (`screens`)."""
+        """How the fast reader of the lake knows that it is not broken (`screens`)."""
 
     def __repr__(self) -> str:
         return f"Rule({self.id}, {self.severity})"
@@ -58,7 +58,7 @@ REGISTERED: Final[dict[str, Rule]] = {}
 """By id; `book` has them all, in order."""
 BY_SUBJECT: Final[dict[type, list[Rule]]] = {}
 BY_BODY: Final[dict[type, list[Rule]]] = {}
-"""Of rules about DECLARE that are about some declarations only: by these."""
+"""Rules about certain declarations only, by declaration."""
 
 
 def rule(
@@ -73,7 +73,7 @@ def rule(
 ) -> Callable[[Judge], Judge]:
     """Register the function below as a rule about `subjects`.
 
-    With `bodies`, one of these is a DECLARE, and it is asked about such declarations only.
+    With `bodies`, one subject is Declare, and the rule applies to such declarations only.
     """
 
     def register(judge: Judge) -> Judge:

@@ -30,7 +30,7 @@ from zenlake.wire import (
 from zenlake.wire.values.encoding import CUSTOM_ID, ENCODING_NAMES, Encoding
 
 _AHEAD_NS: Final = 500_000_000
-"""What a clock may be ahead of the receiver's (behaviour reference §2.11)."""
+"""Allowed lead over the receiver's clock (behaviour reference §2.11)."""
 
 
 def data_of(message: Push | Request | Response) -> Put | Del | Query | Err:
@@ -87,7 +87,7 @@ def schema_not_text(message: Push | Request | Response, seen: Seen) -> str | Non
     "timestamp-ahead",
     WARNING,
     Push,
-    text="A timestamp is not more than half a second ahead of the clock of whoever gets it.",
+    text="A timestamp is not more than half a second ahead of the receiver's clock.",
     page="behaviour reference §2.11, §4.6",
     screen=Asked(f"has.timestamp and stamp.ns - time_ns >= {_AHEAD_NS}"),
 )
@@ -103,8 +103,8 @@ def timestamp_ahead(message: Push, seen: Seen) -> str | None:
     "source-sn-backwards",
     NOTE,
     Push,
-    text="The numbers that a source gives its publications rise. An application may set them as it"
-    " likes.",
+    text="The sequence numbers of publications of a source increase. An application may set them"
+    " as it likes.",
     page="wire reference §2.4; behaviour reference §6.8",
     whole=True,
     screen=Followed("sources"),
@@ -163,7 +163,7 @@ def node_id_not_router(message: Push | Request | Declare, seen: Seen) -> str | N
     Push,
     Request,
     Declare,
-    text="NodeId is a number that the sender gave to a node in its link states.",
+    text="NodeId is a number that the sender assigned to a node in its link states.",
     page="wire reference §2.4; behaviour reference §4.7; SN-57",
     whole=True,
     screen=Asked("node_id", once="node_id"),
@@ -192,7 +192,7 @@ def node_id_unknown(message: Push | Request | Declare, seen: Seen) -> str | None
     Declare,
     Interest,
     Oam,
-    text="An extension is one that its message defines; unknown optional ones are passed over.",
+    text="An extension is one that its message defines; unknown optional ones are ignored.",
     page="packets, Extensions; SN-14, SN-15",
     screen=Asked("unknown_extensions"),
 )
@@ -207,6 +207,6 @@ def extension_unknown(message: Any, seen: Seen) -> str | None:
 
 
 def stream_of(seen: Seen) -> int:
-    """The channel in which order is kept."""
+    """The channel that keeps the order."""
     carrier = seen.event.carrier
     return 0 if carrier is None else 2 * carrier.priority + carrier.reliable

@@ -14,7 +14,7 @@ from zenlake.wire.values.whatami import WhatAmIMatcher
     "scout-nobody",
     WARNING,
     Scout,
-    text="SCOUT names the roles that are looked for; one that names none gets no answer.",
+    text="SCOUT names the roles that it looks for; without one it gets no answer.",
     page="wire reference §3.2; SN-21",
     screen=Never("NOT_TCP"),
 )
@@ -27,7 +27,7 @@ def scout_nobody(message: Scout, seen: Seen) -> str | None:
     WARNING,
     Scout,
     Hello,
-    text="SCOUT and HELLO have version 9; nobody checks it before INIT.",
+    text="SCOUT and HELLO have version 9; it is not checked before INIT.",
     page="packets, SCOUT; wire reference §3.2; SN-25",
     screen=Never("NOT_TCP"),
 )
@@ -59,4 +59,4 @@ def hello_not_asked(message: Hello, seen: Seen) -> str | None:
     screen=Never("NOT_TCP"),
 )
 def hello_without_locators(message: Hello, seen: Seen) -> str | None:
-    return None if message.locators else f"{message.zid} tells no locator"
+    return None if message.locators else f"{message.zid} announces no locator"

@@ -1,20 +1,20 @@
-"""Screens: how the fast reader of the lake knows that a rule has nothing to say.
+"""Screens: how the fast reader of the lake knows that a rule is not broken.
 
-The fast reader has columns, not messages. Each rule declares with `screen=` what makes it worth
-asking, so that the few messages concerned are made and the rule itself is asked:
+The fast reader has columns, not messages. Each rule declares with `screen=` where it may be broken;
+only for those messages are objects created and the rule evaluated:
 
     Asked(when)     a condition on columns that is true wherever the rule may be broken
-    Followed(by)    the rule needs what earlier messages said; one of `FOLLOWERS` keeps that
+    Followed(by)    the rule depends on earlier messages; one of `FOLLOWERS` keeps that state
     Never(because)  a connection in which it is broken is irregular, for one of `REASONS`
 
-A rule about subjects that the fast reader feeds to the checker (`book.FED`) needs no screen. A
-rule without a screen about anything else makes every connection with such messages be read again,
-message by message: that is slow, and never wrong.
+A rule about subjects that the fast reader feeds to the checker (`book.FED`) needs no screen. Any
+other rule without a screen causes every connection with such messages to be read again message by
+message, which is slow but correct.
 
 `when` is a Python expression of numbers, names, `and`, `or`, `not`, comparisons and arithmetic.
 Names are columns of `zenlake.columnar` (`qos`, `node_id`), and those that
 `lake/fast_reader/screening/vocabulary.py` lists (`has.qos`, `agreed.qos`, `key.is_bad`). It may be
-true where the rule is not broken, and never the other way round.
+true where the rule is not broken, but must be true wherever it is.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from typing import Final, NamedTuple
 
 
 class Asked(NamedTuple):
-    """The rule is asked about messages for which `when` is true."""
+    """The rule is evaluated for messages for which `when` is true."""
 
     when: str
     once: str = ""
-    """A column: what is said of one of its values holds for all later messages with it."""
+    """A column: the result for one of its values holds for all later messages with that value."""
 
 
 class Followed(NamedTuple):
-    """Part `by` of screening follows what the rule needs, and asks it or doubts the connection."""
+    """Part `by` of screening keeps the state, and evaluates the rule or rejects the connection."""
 
     by: str
 
@@ -70,12 +70,12 @@ KEPT_BY: Final = {
     "source_sns": "sources",
     "oddities": "spelling",
 }
-"""Facts that change with frequent messages, and who follows them: the checker of the fast reader
-has them not. Rules that read others need no follower."""
+"""Facts that change with frequent messages, and their followers: the checker of the fast reader
+does not have them. Rules that read other facts need no follower."""
 
 
 def check_screen(screen: Screen | None) -> None:
-    """What is declared is in the vocabulary; conditions are checked by their generator."""
+    """Checks followers and reasons; the generator checks conditions."""
     if isinstance(screen, Followed):
         assert screen.by in FOLLOWERS, screen
     elif isinstance(screen, Never):

@@ -1,7 +1,7 @@
-"""Spelling: where the bytes of a batch are not those that its messages would be written as.
+"""Spelling: where the bytes of a batch differ from the canonical encoding of its messages.
 
-Bytes that differ are read once more, by the codec that labels every bit, to say in what: reserved
-bits, integers longer than they need be, extensions that come twice. Most batches do not differ.
+Such bytes are decoded again by the codec that labels every bit, to name the difference: reserved
+bits, integers that are too long, repeated extensions. Most batches do not differ.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Oddity(NamedTuple):
 
 
 def oddities(content: bytes, messages: list[Message], form: str) -> list[Oddity]:
-    """What is odd about a unit that was read to its end as `messages`.
+    """The differences in a unit that was decoded to its end as `messages`.
 
     `form` is `batch`, `low-latency` or `scouting`.
     """
@@ -42,11 +42,11 @@ def oddities(content: bytes, messages: list[Message], form: str) -> list[Oddity]
         if encode_messages(messages) == content:
             return []
     except LocalError:
-        pass  # a message that may be read, and not be sent
+        pass  # decodable, but not encodable
     data = content
     if form == "low-latency":
         data = len(content).to_bytes(4, "little") + content
-    # The codec that labels bits takes longer to load than most captures to check.
+    # Imported late: the labelling codec takes longer to load than most captures to check.
     from zenlake.wire.explain import explain
 
     found = explain(data, form)
@@ -89,7 +89,7 @@ def _odd_value(span: Span, data: bytes, owner: str) -> Iterator[Oddity]:
         return
     elif span.name == "key_suffix":
         if span.value == "":
-            yield Oddity(EMPTY_SUFFIX, f"{owner}: it is said that a suffix follows, which is empty")
+            yield Oddity(EMPTY_SUFFIX, f"{owner}: the suffix is empty although N announces one")
             return
     elif span.name == "resolution":
         if data[start] & 0xF0:
@@ -103,7 +103,7 @@ def _odd_value(span: Span, data: bytes, owner: str) -> Iterator[Oddity]:
 
 
 def _reserved_bits(extension: str, owner: str) -> int:
-    """Of an extension that is a number: which of its low byte nobody may set (§2.4)."""
+    """Reserved bits in the low byte of a numeric extension (§2.4)."""
     if extension == "qos":
         return 0xF8 if owner in _PRIORITY_CARRIERS else 0xC0
     return 0xFE if extension == "info" else 0

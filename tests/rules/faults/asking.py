@@ -177,7 +177,7 @@ def a_node_id_of_a_client(chat: Chat) -> int:
 
 
 @fault("node-id-unknown", roles=ROUTERS)
-def a_node_id_nobody_told_of(chat: Chat) -> int:
+def a_node_id_without_link_state(chat: Chat) -> int:
     return chat.send(chat.side(), Push(KEY, Put(b"v"), node_id=500))
 
 
