@@ -1,4 +1,4 @@
-"""Chromium without a window, told what to do through a pipe in its DevTools protocol."""
+"""Chromium without a window, controlled through a pipe in its DevTools protocol."""
 
 from __future__ import annotations
 
@@ -113,16 +113,16 @@ class Chromium:
         return message
 
     def _note(self, message: dict[str, Any]) -> None:
-        method, told = message.get("method"), message.get("params", {})
+        method, params = message.get("method"), message.get("params", {})
         if method == "Log.entryAdded":
-            self.problems.append(told["entry"]["text"])
+            self.problems.append(params["entry"]["text"])
         elif method == "Runtime.exceptionThrown":
-            details = told["exceptionDetails"]
+            details = params["exceptionDetails"]
             self.problems.append(details.get("exception", {}).get("description", details["text"]))
-        elif method == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning"):
-            self.problems.append(str([one.get("value") for one in told["args"]]))
+        elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning"):
+            self.problems.append(str([one.get("value") for one in params["args"]]))
         elif method == "Network.requestWillBeSent":
-            self.requests.append(told["request"]["url"])
+            self.requests.append(params["request"]["url"])
 
     def run(self, script: str) -> Any:
         """The value of an expression, as JSON has it."""

@@ -47,9 +47,9 @@ def _add(rows: Rows, number: int, text: str) -> None:
     rows["messages"].append(message(ms, packet, "PUSH/PUT", text, detail=text, error=text))
     query = {"key": text, "parameters": text, "payload": raw, "encoding": text, "attachment": raw}
     verdict = ("error", "timeout", "answered")[number % 3]
-    told = {"verdict": verdict, "reason": text, "final_ms": 1.0 + number, "errors": 1}
+    outcome = {"verdict": verdict, "reason": text, "final_ms": 1.0 + number, "errors": 1}
     shape = {"target": text, "consolidation": text, "link": text}
-    rows["queries"].append(row(ms, packet, **ends, **query, **told, **shape))
+    rows["queries"].append(row(ms, packet, **ends, **query, **outcome, **shape))
     reply = {"kind": "ERR", "key": text, "payload": raw, "encoding": text, "attachment": raw}
     why = {"delivered": False, "dropped_because": text}
     rows["replies"].append(row(ms + 1, packet, **ends, **reply, **why, query_seq=seq))

@@ -83,13 +83,13 @@ def test_nodes_and_queries(data: dict[str, Any]) -> None:
     assert data["names"]["nodesInAll"] == NODES + 1
     assert sum(cell[-1] for cell in data["queries"]["cells"]) == 3_000
     assert len(data["queries"]["cells"]) <= b.QUERY_CELLS_MAX + 3_000
-    told = data["waterfall"]
-    assert len(told["queries"]) == told["failedListed"] == b.QUERIES_FAILED_MAX
-    assert told["failedInAll"] == 3_000
+    waterfall = data["waterfall"]
+    assert len(waterfall["queries"]) == waterfall["failedListed"] == b.QUERIES_FAILED_MAX
+    assert waterfall["failedInAll"] == 3_000
     # Both verdicts are among those that are listed.
-    assert {query["verdict"] for query in told["queries"]} == {"error", "empty"}
-    assert max(len(query["reason"]) for query in told["queries"]) < 400
-    for query in told["queries"]:
+    assert {query["verdict"] for query in waterfall["queries"]} == {"error", "empty"}
+    assert max(len(query["reason"]) for query in waterfall["queries"]) < 400
+    for query in waterfall["queries"]:
         assert sum(len(hop["answers"]) for hop in query["hops"]) <= b.REPLIES_MAX
 
 

@@ -52,8 +52,8 @@ def test_a_query_has_its_requests_and_responses(
         requests = [one for one in found if one["kind"] == "REQUEST"]
         assert [one["packet"] for one in requests] == [hop["packet"] for hop in query["hops"]]
         answers = [one["packet"] for one in found if one["kind"].startswith("RESPONSE/")]
-        told = [answer["packet"] for hop in query["hops"] for answer in hop["answers"]]
-        assert sorted(answers) == sorted(told)
+        listed = [answer["packet"] for hop in query["hops"] for answer in hop["answers"]]
+        assert sorted(answers) == sorted(listed)
         finals = [one for one in found if one["kind"] == "RESPONSE_FINAL"]
         assert len(finals) == sum(hop["finalMs"] is not None for hop in query["hops"])
 

@@ -11,7 +11,7 @@ from zenlake.report import Selection, collect
 ONWARD = {"sender_zid": ROUTER, "receiver_zid": ASKER}
 
 
-def told(tmp_path: Path, *lives: dict[str, Any], **tables: Any) -> dict[str, Any]:
+def declarations_of(tmp_path: Path, *lives: dict[str, Any], **tables: Any) -> dict[str, Any]:
     for number, one in enumerate(lives):
         one["seq"] = number
     rows = {"captures": [capture()], "declarations": list(lives), **tables}
@@ -19,8 +19,8 @@ def told(tmp_path: Path, *lives: dict[str, Any], **tables: Any) -> dict[str, Any
     return data
 
 
-def test_a_token_told_on_after_its_source_was_gone_is_a_ghost(tmp_path: Path) -> None:
-    data = told(
+def test_a_token_that_is_announced_after_its_source_was_gone_is_a_ghost(tmp_path: Path) -> None:
+    data = declarations_of(
         tmp_path,
         life(100, 2_000, "arm/alive"),
         life(101, 2_001, "arm/alive", **ONWARD),  # in time
@@ -32,7 +32,7 @@ def test_a_token_told_on_after_its_source_was_gone_is_a_ghost(tmp_path: Path) ->
 
 
 def test_a_token_that_another_node_still_tells_is_none(tmp_path: Path) -> None:
-    data = told(
+    data = declarations_of(
         tmp_path,
         life(100, 2_000, "alive"),
         life(150, 9_000, "alive", sender_zid="beef"),
@@ -42,16 +42,16 @@ def test_a_token_that_another_node_still_tells_is_none(tmp_path: Path) -> None:
 
 
 def test_a_token_behind_a_router_that_is_gone_is_none(tmp_path: Path) -> None:
-    """Link state says so between routers; but a router that is told so has to tell clients."""
+    """Routers learn the end from link state; clients need an undeclaration from their router."""
     gone = life(100, 2_000, "alive", ended_by="session", sender_zid="beef")
     between = life(101, 9_000, "alive", ended_by="session", **ONWARD, node_id=2)
-    assert told(tmp_path, gone, between)["ghosts"] == 0
+    assert declarations_of(tmp_path, gone, between)["ghosts"] == 0
     client = {**between, "node_id": None}
-    assert told(tmp_path / "client", gone, client)["ghosts"] == 1
+    assert declarations_of(tmp_path / "client", gone, client)["ghosts"] == 1
 
 
 def test_a_declared_answer_is_no_life(tmp_path: Path) -> None:
-    data = told(
+    data = declarations_of(
         tmp_path,
         life(100, 2_000, "alive"),
         life(1_000, None, "alive", entity_id=0, interest_id=7, is_answer=True, **ONWARD),
@@ -60,7 +60,7 @@ def test_a_declared_answer_is_no_life(tmp_path: Path) -> None:
 
 
 def test_a_token_declared_while_alive_overlaps(tmp_path: Path) -> None:
-    data = told(
+    data = declarations_of(
         tmp_path,
         life(100, 2_000, "alive", entity_id=1),
         life(1_500, 3_000, "alive", entity_id=2),
@@ -73,7 +73,7 @@ def test_a_token_declared_while_alive_overlaps(tmp_path: Path) -> None:
 
 def test_an_answer_to_who_asked_what_is_there_is_no_life(tmp_path: Path) -> None:
     asked = row(50, 5, mode="current", interest_id=7, sender_zid=ASKER, receiver_zid=ROUTER)
-    data = told(
+    data = declarations_of(
         tmp_path,
         life(100, 2_000, "alive"),
         life(1_000, None, "alive", entity_id=0, interest_id=7, **ONWARD),
@@ -83,7 +83,7 @@ def test_an_answer_to_who_asked_what_is_there_is_no_life(tmp_path: Path) -> None
 
 
 def test_how_many_were_alive(tmp_path: Path) -> None:
-    data = told(
+    data = declarations_of(
         tmp_path,
         life(0, 5_000, "a"),
         life(2_500, None, "b"),
@@ -102,7 +102,7 @@ def test_how_many_were_alive(tmp_path: Path) -> None:
 
 def test_captures_do_not_mix(tmp_path: Path) -> None:
     later = life(1_000, None, "alive", **ONWARD) | {"capture": "later.pcap"}
-    data = told(
+    data = declarations_of(
         tmp_path,
         life(100, 200, "alive"),
         later,

@@ -83,7 +83,7 @@ def test_keys_have_their_totals(data: dict[str, Any]) -> None:
     assert data["keys"]["inAll"] == len(totals) == 6
 
 
-def test_a_query_is_told_with_its_hops(data: dict[str, Any]) -> None:
+def test_a_query_is_shown_with_its_hops(data: dict[str, Any]) -> None:
     failed, slow = data["waterfall"]["queries"]
     assert (failed["verdict"], failed["parameters"], failed["finalMs"]) == ("timeout", "now", 502.0)
     assert [(hop["at"], hop["packet"]) for hop in failed["hops"]] == [(0.0, 21), (1.0, 22)]
@@ -118,7 +118,7 @@ def test_a_node_chooses_and_its_beginning_will_do(tmp_path: Path) -> None:
     assert data["about"]["node"] == ASKER
     assert data["overview"]["messages"] == 1
     assert data["losses"]["times"] == data["violations"]["inAll"] == 0
-    # A query is told whole, with the hops that this node did not see.
+    # A query is shown completely, with the hops that this node did not see.
     assert len(data["waterfall"]["queries"][0]["hops"]) == 2
 
 
@@ -181,7 +181,7 @@ def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
         write(store, tmp_path / "nowhere" / "page.html", Selection())
 
 
-def test_nodes_are_told_with_their_role(data: dict[str, Any]) -> None:
+def test_nodes_are_shown_with_their_role(data: dict[str, Any]) -> None:
     assert {tuple(pair) for pair in data["names"]["nodes"]} == {
         (ROUTER, "router"),
         (ASKER, "client"),
@@ -197,7 +197,7 @@ def test_a_query_answered_inside_its_node_has_not_failed(tmp_path: Path) -> None
     [failed] = data["waterfall"]["queries"]
     assert (failed["packet"], failed["verdict"]) == (2, "empty")
     assert data["waterfall"]["failedInAll"] == 1
-    told = {one["text"]: one["severity"] for one in data["findings"]}
-    assert told["1 of 2 queries ended without any reply on own/x."] == "odd"
-    [inside] = [text for text in told if "no link shows the replies" in text]
-    assert told[inside] == "note"
+    severities = {one["text"]: one["severity"] for one in data["findings"]}
+    assert severities["1 of 2 queries ended without any reply on own/x."] == "odd"
+    [inside] = [text for text in severities if "no link shows the replies" in text]
+    assert severities[inside] == "note"

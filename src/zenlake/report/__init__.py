@@ -1,6 +1,6 @@
-"""The report: what a lake tells, as one HTML page that needs neither network nor server.
+"""The report: a lake as one HTML page that needs neither network nor server.
 
-Sections are one file each: `traffic`, `keys`, `queries`, ... ask DuckDB for a bounded number of
+Each section is one file: `traffic`, `keys`, `queries`, ... query DuckDB for a bounded number of
 rows; `page` puts them into a document with the scripts of `assets`, which draw and filter them.
 """
 

@@ -1,23 +1,23 @@
-"""How much of a lake goes into a page. What is beyond is counted, and the page says so."""
+"""Limits of the data in a page. The page shows how much is left out."""
 
 from __future__ import annotations
 
 from typing import Final
 
 BINS_MAX: Final = 240
-"""Stretches of time on the axis: about two pixels each on a phone."""
+"""Time bins on the axis: about two pixels each on a phone."""
 PARTS: Final = 64
-"""Of a stretch, which are drawn when the time axis is zoomed."""
+"""Parts of a time bin, drawn when the time axis is zoomed."""
 SEGMENTS_MAX: Final = 12
 """Times in which something was recorded, with pauses between that are not drawn."""
 CELLS_MAX: Final = 40_000
 """Of traffic, by time, key, nodes and kind: about 1 MB."""
 FINE_MESSAGES_MAX: Final = 200_000
-"""With more there is no room for parts of stretches by key and node."""
+"""With more, parts of time bins are not kept by key and node."""
 FINE_CELLS_MAX: Final = 20_000
-"""Of traffic by parts of stretches and kind alone, where that is so: about 0.3 MB."""
+"""Traffic by parts of time bins and kind alone, in that case: about 0.3 MB."""
 CELL_LEVELS: Final = (
-    # Stretches put together, keys, nodes; the first that is small enough is taken.
+    # Time bins per cell, keys, nodes; the first level that is small enough is used.
     (1, 200, 100),
     (2, 120, 60),
     (2, 60, 30),
@@ -55,7 +55,7 @@ EXPLAINED_FILE_BYTES_MAX: Final = 256 * 1024 * 1024
 """Larger captures are not read again to find the bytes of a few messages."""
 STORIES_MAX: Final = 80
 STORY_CAPTURES_MAX: Final = 20
-"""Captures that `why` looks at: each is read into memory, within the limits of `why`."""
+"""Captures that `why` reads into memory, within the limits of `why`."""
 STORY_STEPS_MAX: Final = 20
 STORY_ADVICE_MAX: Final = 4
 CAPTURES_LISTED_MAX: Final = 100

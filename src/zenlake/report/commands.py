@@ -1,6 +1,6 @@
-"""The `zenlake decode` that shows the messages behind an item of a page, ready to be pasted.
+"""`zenlake decode` commands that show the messages of an item of a page.
 
-Conditions name packets, links and numbers, never a key: what a peer chose is no part of a command.
+Conditions name packets, links and numbers, never a key: text of peers must not be in a command.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NAME: Final = re.compile(r"[\w.:\[\]%#/+-]+", re.ASCII)
 
 
 def packet_command(capture: str, link: str | None, packet: int | None) -> str | None:
-    """What was completed by one packet."""
+    """The messages that one packet completes."""
     if packet is None:
         return None
     return _decode(capture, [f"packet == {packet}", *_is("link", link)])
@@ -32,7 +32,7 @@ def packets_command(capture: str, packets: Iterable[int]) -> str | None:
 
 
 def around_command(capture: str, link: str | None, packet: int | None) -> str | None:
-    """What went over a link before and after a packet."""
+    """The messages of a link before and after a packet."""
     if packet is None:
         return None
     first, last = max(1, packet - _AROUND_PACKETS), packet + _AROUND_PACKETS
@@ -40,7 +40,7 @@ def around_command(capture: str, link: str | None, packet: int | None) -> str | 
 
 
 def query_command(capture: str, hops: list[dict[str, Any]]) -> str | None:
-    """A request and its responses on every hop. Numbers are used again, so times bound them."""
+    """A request and its responses on every hop. Ids are reused, so times bound them."""
     known = [hop for hop in hops if hop["request_id"] is not None]
     if not known:
         return packet_command(capture, None, hops[0]["packet"]) if hops else None

@@ -1,4 +1,4 @@
-"""Database: the chosen part of a lake's tables, as views that every section asks."""
+"""Database: views of the selected part of a lake's tables, for all sections."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _TABLES: Final = {
     "violations": (("sender_zid",), False),
 }
 SAMPLES: Final = "samples"
-"""For the stories, which do without `trace_id`."""
+"""For the stories, which do not need `trace_id`."""
 TABLES_READ: Final = ("captures", *_TABLES, SAMPLES)
 LOADED_BYTES_MAX: Final = 8 << 20
-"""Of files, which are compressed: with fewer bytes all rows fit into memory."""
+"""Size of compressed files; the rows of smaller tables are loaded into memory."""
 _ROWS_AT_ONCE: Final = 256
-"""Written by one statement, which takes about as long as for one row."""
+"""Rows of one INSERT, which takes about as long as for one row."""
 _KEYED: Final = ("messages", "queries", "replies", "declarations")
 _NODE: Final = "(SELECT node FROM selection)"
 _WHOLE_STORY: Final = f"""(t.capture, coalesce(t.trace_id, -t.seq)) IN (
@@ -55,13 +55,13 @@ class Tables(Protocol):
 
 
 class Database:
-    """Ask it; the views are named as the tables, with `chosen_` before."""
+    """Runs queries; the views are named after the tables, with the prefix `chosen_`."""
 
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, version: int, selection: Selection
     ) -> None:
         self.connection = connection
-        """For who asks the tables themselves."""
+        """For queries on the tables themselves."""
         self.version = version
         self.selection = selection
 
@@ -76,14 +76,14 @@ class Database:
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def one(self, sql: str, *values: Any) -> tuple[Any, ...]:
-        """The only row of a question that has one."""
+        """The only row of a result."""
         return self.rows(sql, *values)[0]
 
     def run(self, sql: str, *values: Any) -> None:
         on_duckdb.execute(self.connection, sql, values)
 
     def keep(self, name: str, columns: str, rows: list[tuple[Any, ...]]) -> None:
-        """A small table of our own."""
+        """Creates a small temporary table."""
         self.run(f"CREATE OR REPLACE TEMP TABLE {name} ({columns})")
         marks = f"({', '.join('?' * (columns.count(',') + 1))})"
         for start in range(0, len(rows), _ROWS_AT_ONCE):
@@ -123,7 +123,7 @@ def _is_small(snapshot: Snapshot) -> bool:
     try:
         return snapshot.size(TABLES_READ) < LOADED_BYTES_MAX
     except OSError:
-        return False  # a file is missing, of which DuckDB tells
+        return False  # a file is missing: the error of DuckDB names it
 
 
 def _choose(database: Database) -> None:
@@ -140,7 +140,7 @@ def _choose(database: Database) -> None:
         database.run("CREATE TEMP TABLE fitting AS SELECT DISTINCT capture FROM chosen_messages")
     for table in _TABLES.keys() - set(_KEYED):
         _make_view(database, table)
-    # If nothing fits, those that were looked at: a page has a time.
+    # If nothing matches, all captures: the page needs a time axis.
     _make_view(database, "captures")
     if not database.one("SELECT count(*) FROM chosen_captures")[0]:
         where = "capture = (SELECT capture FROM selection)" if selection.capture else "true"

@@ -1,4 +1,4 @@
-"""Declarations over time: how many were alive, and single lives with what is odd about them."""
+"""Declarations over time: how many were alive, and single ones with their problems."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from zenlake.report.time_axis import TimeAxis
 
 ENTITIES: Final = ("token", "subscriber", "queryable")
 _GHOST_NS: Final = 1_000_000_000
-"""A declaration that outlives its source by more than this was forgotten."""
+"""A declaration that outlives its source by more than this is a ghost."""
 _ANSWER: Final = """coalesce(d.is_answer, d.entity_id = 0 AND d.interest_id IS NOT NULL AND EXISTS (
     SELECT 1 FROM interests i WHERE i.capture = d.capture AND i.session = d.session
     AND i.interest_id = d.interest_id AND i.mode = 'current'))"""
-"""Told once to who asked what is there now: no life that anybody would end.
+"""An answer to a query for current tokens: valid for that moment, never undeclared.
 
 Lakes of schema 2 do not have the column.
 """
@@ -72,7 +72,7 @@ def declarations(database: Database, names: Names, axis: TimeAxis) -> dict[str, 
 
 
 def _alive(database: Database, axis: TimeAxis) -> list[list[int]]:
-    """For each kind, how many were alive in each stretch of time."""
+    """For each kind, the number alive in each time bin."""
     found = [[0] * (axis.bins + 1) for _ in ENTITIES]
     begun, ended = axis.bin_sql("from_ns"), axis.bin_sql("to_ns")
     rows = database.rows(f"SELECT entity, {begun}, {ended}, count(*) FROM lives GROUP BY ALL")
@@ -101,7 +101,7 @@ def _life(row: dict[str, Any], names: Names, axis: TimeAxis) -> dict[str, Any]:
         "end": axis.ms(row["to_ns"]),
         "seenStart": row["seen_start"],
         "endedBy": row["ended_by"],
-        "told": row["told"],
+        "timesDeclared": row["told"],
         "ghost": bool(row["is_ghost"]),
         "double": row["is_double"],
         "capture": names.capture(row["capture"]),

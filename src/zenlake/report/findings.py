@@ -1,4 +1,4 @@
-"""Findings: what is wrong here, in words, the worst first. The page begins with them."""
+"""Findings: sentences about problems, the worst first, at the top of the page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LOSS_WORDS: Final = {
 class Finding(NamedTuple):
     """`severity` is bad, odd or note; `section` is where the page shows more.
 
-    `item` is the first that it is about, by kind and place in its list: `query-3`.
+    `item` is the first one concerned, by kind and place in its list: `query-3`.
     """
 
     severity: str
@@ -55,7 +55,7 @@ def findings(database: Database, data: Data) -> list[Finding]:
 
 
 def _item(kind: str, are_meant: Iterable[bool]) -> str | None:
-    """The first of a list that is meant; None where no such is listed."""
+    """The first item for which the flag is set; None without one."""
     return next((f"{kind}-{place}" for place, is_meant in enumerate(are_meant) if is_meant), None)
 
 

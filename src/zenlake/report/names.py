@@ -9,13 +9,13 @@ from zenlake.report.database import Database
 from zenlake.report.text import cut
 
 OTHER: Final = -1
-"""One that is not listed."""
+"""A key or node that is not listed."""
 NONE: Final = -2
 """A message without a key, or a node whose id is unknown."""
 
 
 class Names:
-    """Numbers are given in the order of asking; the most frequent are asked for first."""
+    """Assigns numbers on request; the most frequent names are requested first."""
 
     def __init__(self, database: Database) -> None:
         self._keys: dict[str, int] = {}
@@ -37,7 +37,7 @@ class Names:
         return self.key(key)
 
     def node(self, zid: str | None) -> int:
-        """For rows that a page has one by one."""
+        """For rows that a page lists one by one."""
         return NONE if zid is None else self._nodes.setdefault(zid, len(self._nodes))
 
     def ranked_node(self, zid: str | None) -> int:
@@ -51,7 +51,7 @@ class Names:
         return self._captures.setdefault(path, len(self._captures))
 
     def to_json(self) -> dict[str, Any]:
-        """Of a key that is cut the beginning is there, and its number is among `cut`."""
+        """Long keys are cut; their numbers are in `cut`."""
         keys = list(self._keys)
         return {
             "keys": [key[:KEY_CHARACTERS_MAX] for key in keys],
@@ -64,9 +64,9 @@ class Names:
 
 
 def _ranked_nodes(database: Database) -> list[str]:
-    """The node with the most messages and those it has them with, then the next one.
+    """The node with the most messages and its neighbours, then the next one.
 
-    So that what is drawn of a large network hangs together.
+    So the drawn part of a large network is connected.
     """
     pairs = database.rows(f"""
         SELECT sender_zid, receiver_zid, count(*) AS messages FROM chosen_messages

@@ -1,4 +1,4 @@
-"""Overview: the figures at the top, and the captures a page is made of."""
+"""Overview: the figures at the top, and the captures of the page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def overview(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]
 
 
 def undecoded(database: Database) -> list[list[Any]]:
-    """Bytes that gave no message, by what they are, and in how many captures."""
+    """Bytes that were not decoded, by state, and the number of captures."""
     sums: dict[str, list[Any]] = {}
     for (text,) in database.rows("SELECT undecoded FROM chosen_captures ORDER BY capture"):
         for state, size in undecoded_sizes(text).items():

@@ -1,7 +1,7 @@
-"""The bytes behind a row of a lake, explained.
+"""The bytes of the message of a row, explained.
 
-A lake has what messages say, not their bytes: these are looked up in the capture, where it
-still is and is not too long to be read again for a few lines.
+A lake has the content of messages, not their bytes. These are read from the capture, if it still
+exists and is not too long.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from zenlake.trace.trace import Trace
 
 
 class Place(NamedTuple):
-    """Where a message was completed."""
+    """The packet that completes a message."""
 
     capture: str
     link: str | None
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 
 def explained(places: Iterable[Place]) -> dict[Place, dict[str, Any]]:
-    """Of each place `lines` to be shown, or `missing`: why there are none."""
+    """For each place the `lines` to show, or `missing` with the reason."""
     found: dict[Place, dict[str, Any]] = {}
     wanted: dict[str, list[Place]] = {}
     for place in places:
@@ -52,7 +52,7 @@ def _unreadable(capture: str) -> str | None:
     except (OSError, ValueError):
         return "the capture is no longer where it was read"
     if size > EXPLAINED_FILE_BYTES_MAX:
-        return "the capture is too long to be read again for this: ask zenlake decode"
+        return "the capture is too long to be read again for this: use zenlake decode"
     return None
 
 
@@ -73,7 +73,7 @@ def _batches(capture: str, places: list[Place]) -> dict[Place, LinkBatch]:
 
 
 def _explanation(batch: LinkBatch) -> dict[str, Any]:
-    # They load all layouts, which a page without broken rules does without.
+    # Imported late: they load all layouts, which a page without violations does not need.
     from zenlake.wire.explain import explain
     from zenlake.wire.explain_text import lines
 
@@ -83,7 +83,7 @@ def _explanation(batch: LinkBatch) -> dict[str, Any]:
     if is_cut:
         found.error = None  # it is only that the rest was not handed over
     shown = list(lines(found))
-    told: dict[str, Any] = {"lines": shown[:EXPLAINED_LINES_MAX], "size": len(batch.data)}
+    found: dict[str, Any] = {"lines": shown[:EXPLAINED_LINES_MAX], "size": len(batch.data)}
     if is_cut or len(shown) > EXPLAINED_LINES_MAX:
-        told["isCut"] = True
-    return told
+        found["isCut"] = True
+    return found

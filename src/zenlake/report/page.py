@@ -1,7 +1,7 @@
-"""Page: all sections as one HTML text that needs nothing else.
+"""Page: all sections as one HTML document without external resources.
 
-What peers sent is in one block of JSON, which no browser runs, and gets into the document as
-text. The policy in the head forbids all scripts and styles but ours, and the network.
+Data of peers is in one block of JSON, which browsers do not execute, and is inserted into the
+document as text. The content security policy forbids other scripts and styles, and the network.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SCRIPTS: Final = (
     "main.js",
 )
 _ESCAPES: Final = {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"}
-"""In JSON they mean the same; in HTML they would end the block."""
+"""Characters that could end the block in HTML, escaped for JSON."""
 
 
 def html(data: dict[str, Any]) -> str:
@@ -60,7 +60,7 @@ def html(data: dict[str, Any]) -> str:
 
 
 def as_json(data: Any) -> str:
-    """In ASCII, so that no mark of direction or separator of lines is in the file itself."""
+    """In ASCII, so that the file has no direction marks or line separators of peers."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     for character, escape in _ESCAPES.items():
         text = text.replace(character, escape)
@@ -74,7 +74,7 @@ def _asset(name: str) -> str:
 
 @cache
 def _script() -> str:
-    """Small files in the order of need, in a scope of their own."""
+    """All scripts in the order of their dependencies, in one scope."""
     return "(() => {\n'use strict';\n" + "\n".join(map(_asset, _SCRIPTS)) + "\n})();"
 
 

@@ -1,4 +1,4 @@
-"""Queries: how long they took, and what became of them. Each counts once, where it was asked."""
+"""Queries: durations and verdicts. Each query counts once, on its first link."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zenlake.semantics.causes import OWN_QUERYABLE
 from zenlake.semantics.verdicts import INSIDE, OUTCOMES
 
 OUTCOME: Final = f"CASE WHEN q.cause = '{OWN_QUERYABLE}' THEN '{INSIDE}' ELSE q.verdict END"
-"""The verdict, except where no link can show the replies: such a query has not failed."""
+"""The verdict; `inside` if the queryable is in the same node, whose replies no link shows."""
 _NUMBERS: Final = {outcome: number for number, outcome in enumerate(OUTCOMES)}
 _BINS_A_DECADE: Final = 8
 _DECADES: Final = 8
@@ -53,14 +53,14 @@ def queries(database: Database, names: Names) -> dict[str, Any]:
 
 
 def _place(column: str) -> str:
-    """The bar of a histogram whose bars grow by the same factor."""
+    """The bin of a logarithmic histogram."""
     place = f"floor(log10(greatest({column}, {_FIRST_MS}) / {_FIRST_MS}) * {_BINS_A_DECADE})"
     last = _BINS_A_DECADE * _DECADES - 1
     return f"CASE WHEN {column} IS NOT NULL THEN least({last}, {place})::INTEGER END"
 
 
 def _percentiles(database: Database) -> list[list[float | None]]:
-    """Of the first reply and of the final: median, 90 and 99 of 100."""
+    """Percentiles 50, 90 and 99 of the time to the first reply and to the final."""
     shares = (0.5, 0.9, 0.99)
     asked = ", ".join(
         f"quantile_cont({column}, {share})"
@@ -73,7 +73,7 @@ def _percentiles(database: Database) -> list[list[float | None]]:
 
 
 def _dropped(database: Database) -> int:
-    """Replies that consolidation kept from the querier, where the query was asked."""
+    """Replies that the querier's consolidation dropped, on the first link."""
     number: int = database.one("""
         SELECT count(*) FROM chosen_replies r
         WHERE NOT r.delivered AND (r.trace_id IS NULL OR r.trace_id = r.query_seq)""")[0]

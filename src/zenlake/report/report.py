@@ -1,4 +1,4 @@
-"""Report: asks a lake all questions of a page, and writes it."""
+"""Report: queries the data of all sections from a lake, and writes the page."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def write(store: Tables, path: Path, selection: Selection) -> Report:
 
 
 def collect(store: Tables, selection: Selection) -> dict[str, Any]:
-    """All that the page shows, as JSON has it."""
+    """The data of the page, ready for JSON."""
     with opened(store, selection) as database:
         axis = TimeAxis(_times(database))
         names = Names(database)
@@ -67,7 +67,7 @@ def collect(store: Tables, selection: Selection) -> dict[str, Any]:
         listed = data["waterfall"]["queries"]
         data["why"] = stories(database, names, listed)
         data["findings"] = [one._asdict() for one in findings(database, data)]
-        # The last: by now all names are known.
+        # Last, because the sections add names.
         data["names"] = names.to_json()
         data["axis"] = axis.to_json()
         data["about"] = {
@@ -80,7 +80,7 @@ def collect(store: Tables, selection: Selection) -> dict[str, Any]:
 
 
 def _times(database: Database) -> list[tuple[int, int]]:
-    """First and last packet of each capture; of one without packets, nothing."""
+    """Times of the first and last packet of each capture that has packets."""
     found = database.rows("""
         SELECT first_ns, last_ns FROM chosen_captures
         WHERE first_ns IS NOT NULL AND last_ns IS NOT NULL""")

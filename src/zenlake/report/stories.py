@@ -1,4 +1,4 @@
-"""What `zenlake why` tells of the chosen captures: causes in words, steps, and what to try."""
+"""The stories of `zenlake why` for the chosen captures: causes, steps and advice."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class CaptureStory(NamedTuple):
 
 
 def stories(database: Database, names: Names, queries: list[dict[str, Any]]) -> dict[str, Any]:
-    """The worst first, of each cause one after the other, so that many of one hide no other.
+    """The worst first; causes alternate, so that a frequent one does not hide others.
 
-    Those of `queries`, which the page has one by one, are listed in any case; each query gets the
-    place of its story.
+    Stories of `queries`, which the page lists one by one, are always included; each query gets the
+    index of its story.
     """
     captures = [row[0] for row in database.rows("SELECT capture FROM chosen_captures ORDER BY 1")]
     read = captures[:STORY_CAPTURES_MAX]
@@ -58,13 +58,13 @@ def stories(database: Database, names: Names, queries: list[dict[str, Any]]) -> 
 
 
 def _place(found_story: CaptureStory, names: Names) -> tuple[int, int | None]:
-    """Where a query was asked; no place of a query for other stories."""
+    """Capture and packet of a query; no packet for other stories."""
     packet = found_story.story.at.packet if found_story.story.subject == "query" else None
     return names.capture(found_story.capture), packet
 
 
 def _of_capture(database: Database, capture: str) -> Iterator[CaptureStory]:
-    """What did not go well."""
+    """The failures of one capture."""
     selection = database.selection
     wanted = Wanted(key=selection.key)
     for evidence in read_tables(database.connection, wanted, capture):

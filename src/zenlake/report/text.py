@@ -1,4 +1,4 @@
-"""Texts and bytes of others, cut to what a page shows. Escaping is for those who show them."""
+"""Texts and bytes of peers, cut to the length that a page shows. They are escaped in the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def cut(text: str | None, characters_max: int = TEXT_CHARACTERS_MAX) -> str | No
 
 
 def preview(data: bytes | None, size: int | None = None) -> dict[str, Any] | None:
-    """The beginning of a payload: as text where it is one, and how long the whole is."""
+    """The beginning of a payload, as text if it is UTF-8, and its size."""
     if data is None:
         return None
     part = bytes(data[:PAYLOAD_BYTES_MAX])

@@ -1,7 +1,7 @@
-"""TimeAxis: when something was recorded, cut into stretches of equal length.
+"""TimeAxis: the recorded time, divided into bins of equal length.
 
-Captures of one lake may lie hours apart. Pauses between them are not drawn: the axis counts
-stretches of recorded time, and each segment of it knows when it began.
+Captures of one lake may lie hours apart. Long pauses between them are not drawn: the axis counts
+bins of recorded time, and each segment has its begin.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from zenlake.lake.measures import recorded_ns, recorded_spans
 from zenlake.report.bounds import BINS_MAX, PARTS, SEGMENTS_MAX
 
 _PAUSE_SHARE: Final = 0.2
-"""A pause that is this part of the recorded time, or less, is drawn."""
+"""Pauses up to this share of the recorded time are drawn."""
 _WIDTH_NS_MIN: Final = 1_000_000
 
 
@@ -45,19 +45,19 @@ class TimeAxis:
         return self.segments[0].first_ns
 
     def ms(self, ns: int | None) -> float | None:
-        """Since the origin: nanoseconds since 1970 are more than JavaScript counts."""
+        """Since the origin: nanoseconds since 1970 exceed the integers of JavaScript."""
         return None if ns is None else round((ns - self.origin_ns) / 1e6, 3)
 
     def bin_sql(self, column: str, parts: int = 1) -> str:
-        """The number of the stretch that a time lies in; those in a pause are the last before.
+        """SQL for the bin of a time; times in a pause are in the last bin before it.
 
-        With `parts`, of as many equal ones of each stretch, for who looks closer.
+        With `parts`, each bin is divided into that many, for zooming.
         """
         cases = []
         for segment, following in zip(self.segments, [*self.segments[1:], None], strict=True):
             since = f"({column} - {segment.first_ns})"
             if parts > 1:
-                # Of captures that lie years apart more than a BIGINT holds.
+                # For captures that lie years apart, a BIGINT would overflow.
                 since = f"{since}::HUGEINT * {parts}"
             bounded = f"least({segment.bins * parts - 1}, greatest(0, {since} // {self.width_ns}))"
             value = f"({segment.first_bin * parts} + {bounded})::BIGINT"
@@ -79,7 +79,7 @@ class TimeAxis:
 
 
 def _joined(captures: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Overlapping and near ones as one, not more than are drawn side by side."""
+    """Merges overlapping and near captures; at most SEGMENTS_MAX remain."""
     spans = recorded_spans(captures)
     recorded = sum(last - first for first, last in spans)
     pauses = [(spans[i + 1][0] - spans[i][1], i) for i in range(len(spans) - 1)]

@@ -33,7 +33,8 @@ def _nodes(database: Database, axis: TimeAxis) -> list[list[Any]]:
         SELECT i.id, any_value(n.locators), min(n.first_ns), max(n.last_ns)
         FROM chosen_nodes n JOIN node_ids i ON i.zid = n.zid GROUP BY i.id ORDER BY i.id""")
     return [
-        [number, cut(told), axis.ms(first), axis.ms(last)] for number, told, first, last in rows
+        [number, cut(locators), axis.ms(first), axis.ms(last)]
+        for number, locators, first, last in rows
     ]
 
 

@@ -1,4 +1,4 @@
-"""Traffic over time: messages and bytes by stretch, key, nodes and kind."""
+"""Traffic over time: messages and bytes by time bin, key, nodes and kind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KIND_SQL: Final = """CASE
     WHEN kind LIKE 'OAM%' OR kind IN ('SCOUT', 'HELLO') THEN 5
     ELSE 4 END"""
 CARRIED: Final = "kind NOT IN ('FRAME', 'FRAGMENT')"
-"""What is in a frame or in fragments has its own size, which is not added twice."""
+"""Sizes of carried messages are counted, so those of frames and fragments are not."""
 
 
 def traffic(database: Database, axis: TimeAxis) -> dict[str, Any]:

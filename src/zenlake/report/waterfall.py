@@ -31,7 +31,7 @@ _BEGINNINGS: Final = f"""payload[1:{PAYLOAD_BYTES_MAX}] AS payload,
     octet_length(payload) AS payload_size, attachment[1:{PAYLOAD_BYTES_MAX}] AS attachment,
     octet_length(attachment) AS attachment_size"""
 
-# Of each verdict one, and of its keys one after the other: many of one hide no other.
+# Verdicts alternate, and keys within a verdict, so that frequent ones do not hide others.
 _STORIES: Final = f"""
     CREATE TEMP TABLE stories AS
     (SELECT capture, coalesce(trace_id, -seq) AS story, CASE verdict {_RANK} END AS part,
@@ -66,7 +66,7 @@ _REPLIES: Final = f"""
 
 def waterfall(database: Database, names: Names, axis: TimeAxis) -> Record:
     database.run(_STORIES)
-    stories = _told(database.records(_HOPS), database.records(_REPLIES), names, axis)
+    stories = _with_hops(database.records(_HOPS), database.records(_REPLIES), names, axis)
     order = database.rows("SELECT capture, story FROM stories ORDER BY part, place")
     (failed,) = database.one(
         f"SELECT count(*) FROM chosen_queries q WHERE {FIRST_HOP} AND {_FAILED}"
@@ -79,7 +79,7 @@ def waterfall(database: Database, names: Names, axis: TimeAxis) -> Record:
     }
 
 
-def _told(
+def _with_hops(
     hops: list[Record], replies: list[Record], names: Names, axis: TimeAxis
 ) -> dict[Place, Record]:
     stories: dict[Place, Record] = {}

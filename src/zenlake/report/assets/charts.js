@@ -19,7 +19,7 @@ function colours() {
   };
 }
 
-// A chart is drawn when somebody is about to see it: a page opens before all of it is drawn.
+// A chart is drawn when it is about to become visible, so that the page opens sooner.
 const near = new IntersectionObserver(
   (found) => {
     for (const { target, isIntersecting } of found) {
@@ -33,8 +33,8 @@ const near = new IntersectionObserver(
   { rootMargin: '400px 0px' },
 );
 
-// `make` gets the colours and gives what the library calls an option. A chart over time also gets
-// how many stretches are in a bar, as `step` tells for what is seen now.
+// `make` gets the colours and returns an option of the library. A chart over time also gets the
+// number of time bins in a bar, which `step` returns for the visible part.
 function draw(element, label, make, step) {
   element.setAttribute('role', 'img');
   element.setAttribute('aria-label', label);
@@ -59,7 +59,7 @@ function render(element, entry) {
   if (option.dataZoom && !zoomed.has(entry.chart)) followZoom(entry.chart);
 }
 
-// A chart whose element left the document is given up.
+// Disposes of a chart whose element has left the document.
 function forgetDetached() {
   for (const [element, entry] of charts) {
     if (element.isConnected) continue;
@@ -140,7 +140,7 @@ function valueAxis(c, format, more) {
 
 const axis = data.axis;
 
-// Where a time in ms lies on the axis, counted in stretches.
+// The position of a time in ms on the axis, in time bins.
 function placeOf(ms) {
   let segment = axis.segments[0];
   for (const one of axis.segments) if (ms >= one[0]) segment = one;
@@ -176,7 +176,7 @@ function clockDigits() {
   return seen < 1000 ? 3 : seen < 4000 ? 2 : seen < 20000 ? 1 : 0;
 }
 
-// An axis of stretches; `step` of them in one.
+// A time axis; each bar has `step` time bins.
 function timeAxis(c, step) {
   const places = Array.from({ length: Math.ceil(axis.bins / step) }, (_, i) => i);
   const starts = new Set(axis.segments.map((segment) => Math.floor(segment[1] / step)));

@@ -1,4 +1,4 @@
-// Declarations: how many were alive, and single lives as bars.
+// Declarations: how many were alive over time, and single ones as bars.
 
 const LIVES_SHOWN_MAX = 20;
 const CAPTURES_OPEN = 1;
@@ -28,18 +28,18 @@ function flags(life) {
   if (life.endedBy === 'session') found.push(['not undeclared', 'note', 'gone with its session']);
   if (!life.seenStart)
     found.push(['only its end seen', 'note', 'declared before the capture, or never']);
-  if (life.told > 1)
-    found.push(['declared ' + life.told + ' times', 'note', 'declared again with the same number']);
+  if (life.timesDeclared > 1)
+    found.push(['declared ' + life.timesDeclared + ' times', 'note', 'declared again with the same number']);
   return found;
 }
 
-// Lives have times of their own; where not all are listed, there are counts by stretch alone.
+// Listed declarations have exact times; if not all are listed, only counts by time bin exist.
 function finestAlive() {
   const { lives, inAll } = data.declarations;
   return isFiltered() || inAll <= lives.length ? 1 / axis.parts : 1;
 }
 
-// From the listed lives; of all of them where nothing is filtered.
+// Counts of the listed declarations; of all declarations without a filter.
 function aliveCounts(lives, step) {
   if (!isFiltered() && step >= 1) return data.declarations.alive;
   const bins = Math.ceil(axis.bins / step);

@@ -13,7 +13,7 @@ function revealed(id) {
     if (!section) return null;
     for (const button of section.querySelectorAll('button.more')) button.click();
     for (const details of section.querySelectorAll('details[data-holds]')) details.open = true;
-    // Opening tells of itself later; what it holds is needed now.
+    // The event of opening comes later; the content is needed now.
     for (const details of section.querySelectorAll('details[data-holds]'))
       details.dispatchEvent(new Event('toggle'));
   }

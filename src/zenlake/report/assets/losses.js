@@ -19,7 +19,7 @@ function setUpLosses() {
   ).append(lossesBody);
 }
 
-// Of each kind, with `step` stretches in a bar.
+// Counts of each kind, with `step` time bins in a bar.
 function lossBars(step) {
   const { kinds, cells } = data.losses;
   const bars = kinds.map(() => new Array(Math.ceil(axis.bins / step)).fill(0));

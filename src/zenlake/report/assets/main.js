@@ -83,7 +83,7 @@ function drawFindings() {
   );
 }
 
-// Notes are no violations that anybody must mend.
+// Notes are not violations.
 function violationFigure(rules) {
   const sum = (some) => some.reduce((total, rule) => total + rule[3], 0);
   const notes = sum(rules.filter((rule) => rule[1] === 'note'));

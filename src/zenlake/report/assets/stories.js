@@ -1,4 +1,4 @@
-// Why: what failed and why, step by step, as `zenlake why` tells it.
+// Why: what failed and why, step by step, as in `zenlake why`.
 
 const STORIES_SHOWN_MAX = 6;
 let storiesBody = null;

@@ -37,19 +37,19 @@ function zooming(c) {
   ];
 }
 
-// How many of `places` are seen.
+// How many of `places` are visible.
 function seenOf(places) {
   return Math.max(1, (places * (zoom.end - zoom.start)) / 100);
 }
 
-// Stretches in one bar: the fewer the less is seen, down to `finest`, which the page has.
+// Time bins in one bar: fewer when zoomed, at least `finest`, the resolution of the data.
 function stepOf(finest) {
   let step = Math.max(1, finest);
   while (step / 2 >= finest && seenOf(axis.bins) / (step / 2) <= BARS_MAX) step /= 2;
   return step;
 }
 
-// Those that have finer bars to show are drawn again.
+// Draws charts again that have finer bars to show.
 function showZoom(source) {
   for (const [element, entry] of charts) {
     const { chart } = entry;
