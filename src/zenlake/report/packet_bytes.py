@@ -83,7 +83,7 @@ def _explanation(batch: LinkBatch) -> dict[str, Any]:
     if is_cut:
         found.error = None  # it is only that the rest was not handed over
     shown = list(lines(found))
-    found: dict[str, Any] = {"lines": shown[:EXPLAINED_LINES_MAX], "size": len(batch.data)}
+    text: dict[str, Any] = {"lines": shown[:EXPLAINED_LINES_MAX], "size": len(batch.data)}
     if is_cut or len(shown) > EXPLAINED_LINES_MAX:
-        found["isCut"] = True
-    return found
+        text["isCut"] = True
+    return text
