@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from zenlake.lake.derive.duck import Engine
+from zenlake.lake.derive.duck.dialect import translate
 from zenlake.lake.schema.table import BIGINT, DOUBLE, STRING, Column, Table
 
 TABLE = Table("rows", "", (Column("n", BIGINT, ""), Column("t", STRING, "")))
@@ -90,3 +91,34 @@ def test_rows_that_exceed_memory_are_spilled_to_disk(tmp_path: Path) -> None:
         assert sum(map(len, texts)) == 1_000_000
         assert texts[0][:3].to_pylist() == ["0", "1", "10"]
         assert any((tmp_path / "spill").iterdir())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "printf('%08d--------%08d', id, id)",
+        "printf('%08d%08d', id, id)",
+        "printf('pppppppp%08dgggggggggggggggg%08dssssssssssssssssssssssss', id, id)",
+        "printf('10.0.0.%d:50406-10.0.0.%d:17120#1', id, id)",
+    ],
+)
+@pytest.mark.parametrize("column", ["key", "payload"])
+def test_hash_tells_texts_with_the_same_number_at_two_places_apart(
+    engine: Engine, column: str, text: str
+) -> None:
+    """DuckDB's own hash takes thousands of them for equal."""
+    count = 20_000
+    if column == "payload":
+        text = f"CAST({text} AS BINARY)"
+    found = rows(
+        engine,
+        f"""WITH numbers AS (SELECT explode(sequence(1, {count})) AS id),
+            texts AS (SELECT {text} AS {column} FROM numbers)
+            SELECT count(DISTINCT {column}), count(DISTINCT xxhash64({column})) FROM texts""",
+    )
+    assert found[0][0] == found[0][1] > count // 2
+
+
+def test_hash_of_a_column_of_unknown_type_is_refused() -> None:
+    with pytest.raises(ValueError, match="name the type of column colour"):
+        translate("SELECT xxhash64(capture, colour) FROM samples")
