@@ -14,7 +14,7 @@ from zenlake.testing.simulation.items import Asked
 from zenlake.testing.simulation.journal import Failure
 from zenlake.testing.simulation.records import (
     Get,
-    Listener,
+    MatchingRecord,
     MatchingSource,
     Publication,
     Queryable,
@@ -94,7 +94,7 @@ class Application:
             source = self.core.declare_publisher(key, Locality.ANY, now)
         record.entity = source
         if listens:
-            listener = Listener(self.node, record)
+            listener = MatchingRecord(self.node, record)
             self.ledger.listeners.append(listener)
             listener.entity = self.core.declare_matching_listener(source, listener, now)
 

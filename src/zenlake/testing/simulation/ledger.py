@@ -8,7 +8,7 @@ from zenlake.keyexpr.matching import includes, intersects
 from zenlake.testing.simulation.promises import Party, Promise, Promises, Route
 from zenlake.testing.simulation.records import (
     Get,
-    Listener,
+    MatchingRecord,
     MatchingSource,
     Publication,
     Queryable,
@@ -42,7 +42,7 @@ class Ledger:
         self.tokens: list[Token] = []
         self.watchers: list[Watcher] = []
         self.sources: list[MatchingSource] = []
-        self.listeners: list[Listener] = []
+        self.listeners: list[MatchingRecord] = []
 
     def live(self, node: SimulatedNode) -> list[Record]:
         """The declarations of a node, listeners before the sources they belong to."""

@@ -277,7 +277,7 @@ class MatchingSource(Record):
         self.is_querier = is_querier
 
 
-class Listener(Record):
+class MatchingRecord(Record):
     """A matching listener: it gets changes only."""
 
     def __init__(self, node: SimulatedNode, source: MatchingSource) -> None:

@@ -26,7 +26,7 @@ from zenlake.lake.fast_reader.columns.event_columns import (
     interest_table,
 )
 from zenlake.lake.fast_reader.columns.handshakes import HandshakeBatch, LastSeen, handshake_batches
-from zenlake.lake.fast_reader.columns.keys import KeyColumn, KeyMemory, resolve
+from zenlake.lake.fast_reader.columns.keys import DeclaredKeys, KeyColumn, resolve
 from zenlake.lake.fast_reader.columns.message_columns import (
     batch_table,
     message_table,
@@ -76,7 +76,7 @@ class ColumnarReader:
         self._walker = Walker(self._events)
         self._links: dict[int, Link] = {}
         self._open: dict[Session, None] = {}
-        self._keys = KeyMemory()
+        self._keys = DeclaredKeys()
         self._reassembly = Reassembly()
         self._rows = new_rows(capture, only)
         self._topology = Topology(self._rows)

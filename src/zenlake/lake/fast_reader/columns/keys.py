@@ -33,7 +33,7 @@ Aliases = dict[int, str | None]
 Entities = dict[tuple[str, int], str | None]
 
 
-class KeyMemory:
+class DeclaredKeys:
     """What each direction of each connection has declared so far."""
 
     __slots__ = ("aliases", "entities", "interests")
@@ -83,7 +83,7 @@ class _Written(NamedTuple):
     suffixes: list[str]
 
 
-def resolve(rows: Decoded, memory: KeyMemory) -> KeyColumn:
+def resolve(rows: Decoded, memory: DeclaredKeys) -> KeyColumn:
     """The key of each row. `memory` keeps the declarations of these rows for later ones."""
     written = _written(rows)
     texts = Texts()
@@ -113,7 +113,7 @@ def _written(rows: Decoded) -> _Written:
 
 def _resolve_aliases(
     rows: Decoded,
-    memory: KeyMemory,
+    memory: DeclaredKeys,
     written: _Written,
     texts: Texts,
     codes: NDArray[np.int32],
@@ -159,7 +159,7 @@ def _resolve_aliases(
 
 def _define(
     rows: Decoded,
-    memory: KeyMemory,
+    memory: DeclaredKeys,
     written: _Written,
     texts: Texts,
     codes: NDArray[np.int32],
@@ -191,7 +191,7 @@ def _define(
     return left
 
 
-def _answers(rows: Decoded, memory: KeyMemory) -> NDArray[np.bool_]:
+def _answers(rows: Decoded, memory: DeclaredKeys) -> NDArray[np.bool_]:
     """Declarations that only answer an interest in current ones (`trace.interest_answers`)."""
     found = np.zeros(len(rows), np.bool_)
     is_answer = np.isin(rows.kind, np.array([*_D_ENTITY], np.uint8))
@@ -217,7 +217,7 @@ def _answers(rows: Decoded, memory: KeyMemory) -> NDArray[np.bool_]:
 
 def _entities(
     rows: Decoded,
-    memory: KeyMemory,
+    memory: DeclaredKeys,
     written: _Written,
     texts: Texts,
     codes: NDArray[np.int32],
