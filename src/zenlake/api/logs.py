@@ -21,6 +21,7 @@ LOGGERS: Final = {
     "zenlake.node": "zenoh::net::runtime",
     "zenlake.router": "zenohd",
     "zenlake.session": "zenoh::api::session",
+    "zenlake.sink": "zenlake::sink",
     "zenlake.transport": "zenoh_transport",
 }
 """The loggers of zenlake, and the target that selects each in filters."""
