@@ -44,7 +44,7 @@ def test_both_engines_return_the_same_rows(question: str, lake: Path, spark: Spa
 
 def test_publishers_and_losses_are_found(lake: Path) -> None:
     found = answer(lake, SCAN)
-    picture = re.search(r"answers:\n\n```\n.*?\n---.*?\n(.*?)```", _TEXT, re.DOTALL)
+    picture = re.search(r"ros2.pcapng.gz`:\n\n```\n.*?\n---.*?\n(.*?)```", _TEXT, re.DOTALL)
     assert picture is not None
     assert [[str(value) for value in row] for row in found] == [
         line.split() for line in picture[1].splitlines()
