@@ -86,6 +86,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+_LOOK_S: Final = 0.2
+
+
 class _Ending:
     """Waits for a signal; a second one ends the process immediately, by its default action."""
 
@@ -102,7 +105,9 @@ class _Ending:
         self._event.set()
 
     def wait(self) -> str:
-        self._event.wait()
+        # A signal that comes just before the thread blocks does not wake it: look again.
+        while not self._event.wait(_LOOK_S):
+            pass
         return self._name
 
 
