@@ -49,6 +49,7 @@ class Accepting:
         self._lock = threading.Lock()
         self._listeners: list[Listener] = []
         self._pending: dict[Link, threading.Thread] = {}
+        self._agreed: dict[Link, threading.Thread] = {}  # whose transports are about to start
         self._ending: list[threading.Thread] = []
         self._threads: list[threading.Thread] = []
         self._auth_bans = AuthBans()
@@ -173,14 +174,15 @@ class Accepting:
             runner = self._accept(link, check)
         except ZenlakeError as error:
             self._log_failure(link, error)
+        else:
+            with contextlib.suppress(ThreadError):  # the warning is logged, and nothing is left
+                runner.start()
         finally:
             with self._lock:
                 self._pending.pop(link, None)
+                self._agreed.pop(link, None)
             if runner is None:
                 link.close()
-        if runner is not None:
-            with contextlib.suppress(ThreadError):  # the warning is logged, and nothing is left
-                runner.start()
 
     def _log_failure(self, link: Link, error: ZenlakeError) -> None:
         """Log refusals as warnings; that one of two simultaneous links ends is not a failure."""
@@ -217,6 +219,8 @@ class Accepting:
         try:
             while acceptor.agreed is None:
                 answer = acceptor.receive(conversation.receive(), time.monotonic())
+                if acceptor.agreed is not None:
+                    self._note_agreed(link)
                 if answer is not None:
                     conversation.send(answer)
             return LinkRunner(node, link, acceptor.agreed, claims[0], conversation.take_rest())
@@ -229,6 +233,16 @@ class Accepting:
             for claim in claims:
                 node.claims.release(claim)
             raise
+
+    def _note_agreed(self, link: Link) -> None:
+        """Before OpenAck: the peer takes the transport as open, so it must end with CLOSE.
+
+        `close` leaves the link to its transport, which sends CLOSE if the node is closing.
+        """
+        with self._lock:
+            thread = self._pending.pop(link, None)
+            if thread is not None:
+                self._agreed[link] = thread
 
     def _supersedes(self, zid: ZenohId) -> bool:
         """Whether a node starts over because our OpenAck was lost; closes its old transport.
@@ -260,7 +274,8 @@ class Accepting:
 
     def join(self, timeout_s: float) -> None:
         with self._lock:
-            threads = [*self._threads, *self._pending.values(), *self._ending]
+            handshakes = [*self._pending.values(), *self._agreed.values(), *self._ending]
+            threads = [*self._threads, *handshakes]
         join_threads(threads, timeout_s)
 
 

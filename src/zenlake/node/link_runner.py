@@ -89,6 +89,7 @@ class LinkRunner:
         finally:
             node.end()
         if is_late:
+            self.sender.send_close(CloseReason.GENERIC, _FAREWELL_S)
             self.link.close()
             node.claims.release(self.claim)
             self.ended.set()
