@@ -13,7 +13,7 @@ def no_subclasses(cls: _Class) -> _Class:
     def refuse(_derived: Any, /, **_options: object) -> NoReturn:
         raise TypeError(f"type '{cls.__name__}' is not an acceptable base type")
 
-    cls.__init_subclass__ = classmethod(refuse)  # type: ignore[assignment]
+    cls.__init_subclass__ = classmethod(refuse)  # type: ignore[assignment]  # never returns
     return cls
 
 

@@ -48,7 +48,7 @@ def resolve(endpoint: EndPoint, kind: socket.SocketKind) -> list[SocketAddress]:
     except (OSError, UnicodeError) as error:
         raise LinkError(str(endpoint), f"the host is not known ({error})") from error
     addresses = [
-        SocketAddress(family, target)  # type: ignore[arg-type]
+        SocketAddress(family, target)  # type: ignore[arg-type]  # neither is a path
         for family, _, _, _, target in found
         if family in (socket.AF_INET, socket.AF_INET6)
     ]

@@ -47,7 +47,7 @@ class TcpLink(Link):
         self.mtu = batch_size_of(connected)
 
     @property
-    def interfaces(self) -> list[str]:  # type: ignore[override]
+    def interfaces(self) -> list[str]:  # type: ignore[override]  # an attribute there
         """Computed on demand: a flood of links must cost little."""
         return interfaces_of(self.src.partition("/")[2].rpartition(":")[0].strip("[]"))
 

@@ -29,7 +29,7 @@ class LinkOutlet(Outlet):
         self.is_blocking = False
 
     def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
-        qos: QoS | None = message.qos  # type: ignore[attr-defined]
+        qos: QoS | None = message.qos  # type: ignore[attr-defined]  # all have it
         byte = DEFAULT_QOS_BYTE if qos is None else qos.byte
         out = BytesWriter()
         message.encode(out)

@@ -166,7 +166,7 @@ class NodeLock:
     def _release(self) -> None:
         lock = self.lock
         lock.release()
-        while lock._is_owned():  # type: ignore[attr-defined]
+        while lock._is_owned():  # type: ignore[attr-defined]  # not in typeshed
             lock.release()
 
     def deliver(
@@ -367,10 +367,10 @@ class NodeLock:
             self.end()
 
 
-def _send_to_links(links: Links, is_last: bool, will_flush: bool = False) -> None:
+def _send_to_links(links: Links, is_last: bool) -> None:
     if links is not None:
         for sender, full, is_blocking in links:
-            sender.after_unlock(full, is_blocking, is_last, will_flush)
+            sender.after_unlock(full, is_blocking, is_last, False)
 
 
 def _call_sinks(sinks: list[Sink] | None) -> None:

@@ -299,10 +299,6 @@ def write_bytes_z32(out: BytesWriter, value: bytes) -> None:
     write_bytes(out, value, Z32_MAX)
 
 
-def write_text_z8(out: BytesWriter, value: str) -> None:
-    write_bytes(out, to_utf8(value), Z8_MAX)
-
-
 def write_text_z16(out: BytesWriter, value: str) -> None:
     write_bytes(out, to_utf8(value), Z16_MAX)
 

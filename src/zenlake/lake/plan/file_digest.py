@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
 from typing import Final
 
 from zenlake.lake.fast_reader.scan.byte_source import open_bytes
@@ -26,12 +25,7 @@ class FileDigest:
     def __enter__(self) -> FileDigest:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._thread.shutdown()
 
     def feed(self, piece: memoryview) -> None:

@@ -69,9 +69,7 @@ class MultihopGossip(Gossip):
             place(self._tables, face)
 
     def _conclude_all(self) -> None:
-        graph = self._network.graph
-        graph.appeared.clear()
-        graph.left.clear()
+        self._network.graph.left.clear()
         self._network.pop_forgotten()
         if self._tables.role == WhatAmI.ROUTER:
             for face in self._faces:

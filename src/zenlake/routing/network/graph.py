@@ -23,7 +23,6 @@ class NetworkGraph:
     __slots__ = (
         "_counters",
         "_free_indices",
-        "appeared",
         "hashes",
         "left",
         "link_count",
@@ -48,7 +47,6 @@ class NetworkGraph:
         self.version = 0
         """Incremented whenever an edge changes."""
 
-        self.appeared: list[ZenohId] = []
         self.left: list[ZenohId] = []
 
     @property
@@ -81,7 +79,6 @@ class NetworkGraph:
         index = self._free_indices.popleft() if is_free else self.size
         node = NetworkNode(zid, role, index, self.version + 1)
         self.nodes[zid] = node
-        self.appeared.append(zid)
         return node
 
     def set_link(self, target: NetworkNode, weight: int) -> None:

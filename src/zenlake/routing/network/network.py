@@ -81,12 +81,6 @@ class Network:
 
     # Changes, for routing.
 
-    def pop_appeared(self) -> list[ZenohId]:
-        """Nodes that were added since the last call; some may have left again."""
-        appeared = self.graph.appeared
-        self.graph.appeared = []
-        return appeared
-
     def pop_departed(self) -> list[ZenohId]:
         """Nodes that were removed or restarted since the last call; their declarations are gone."""
         left = self.graph.left

@@ -108,6 +108,3 @@ class TreeCache:
         search.run(UNLIMITED)
         self._work.steps -= search.steps
         return search.tree
-
-    def is_used(self, root: NetworkNode) -> bool:
-        return root in self._trees

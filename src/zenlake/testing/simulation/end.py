@@ -211,7 +211,7 @@ class End(Outlet):
         transport = self.transport
         if transport is None or self.is_over:
             raise Failure(f"{self}: {message.NAME} for a face that is gone")
-        qos: QoS | None = message.qos  # type: ignore[attr-defined]
+        qos: QoS | None = message.qos  # type: ignore[attr-defined]  # all have it
         byte = DEFAULT_QOS_BYTE if qos is None else qos.byte
         transport.push(encode(message), byte & 7, reliable, byte & 0x10 != 0)
         self.node.touched[self] = None

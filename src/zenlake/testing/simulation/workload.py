@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Final
 
@@ -55,8 +56,7 @@ class Workload:
         """Publish once from each node: all subscribers in reach must get it."""
         for node in self._world.nodes:
             self._world.journal.count("put")
-            application = self._world.application(node)
-            node.run(lambda application=application: self._publish(application))  # type: ignore[misc]
+            node.run(partial(self._publish, self._world.application(node)))
 
     def _key(self, wildness: float) -> str:
         rng, plan = self._rng, self._world.plan

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from itertools import count
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -62,12 +61,7 @@ class Engine:
     def __enter__(self) -> Engine:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.connection.close()
 
     def read(self, table: Table, files: Sequence[str]) -> Frame:

@@ -25,7 +25,7 @@ class LocalFile:
     """A file of this machine. It is not mapped: a mapped file that is cut kills the process."""
 
     def __init__(self, path: str) -> None:
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115
+        self._file = open(path, "rb", buffering=0)  # noqa: SIM115  # until `close`
         try:
             self.size = self._file.seek(0, os.SEEK_END)
         except BaseException:
