@@ -17,7 +17,7 @@ from tests.why.bundled_stories import DATA, packets_of, path_of, truth_of
 from tests.why.evidence_by_hand import asked, at, declared, evidence
 from zenlake.cli.main import main
 from zenlake.cli.why_text import ReportText
-from zenlake.why import Wanted, report
+from zenlake.why import Scope, report
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "why.md").read_text()
@@ -157,7 +157,7 @@ def test_lines_fit_and_control_characters_are_escaped() -> None:
     made = evidence(
         queries=[asked(10, key, final=at(11))], declarations=[declared("queryable", f"{key}/x")]
     )
-    wanted = Wanted(key="**")
+    wanted = Scope(key="**")
     lines = list(ReportText(report(made, wanted), wanted, io.StringIO()).lines(10))
     assert all(line.isprintable() for line in lines)
     assert all(len(line) <= 100 for line in lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zenlake.why import Evidence, Story, Wanted, report
+from zenlake.why import Evidence, Scope, Story, report
 from zenlake.why.records import (
     Declaration,
     Flow,
@@ -124,7 +124,7 @@ def lost(session: str, ms: float, kind: str, sender: str = ROUTER) -> Loss:
 
 
 def stories(made: Evidence, key: str = "**") -> list[Story]:
-    return report(made, Wanted(key=key)).stories
+    return report(made, Scope(key=key)).stories
 
 
 def only(made: Evidence, key: str = "**") -> Story:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.trace.sidecar import PATHS, sidecar_of
-from zenlake.why import Report, Story, Wanted, report
+from zenlake.why import Report, Scope, Story, report
 from zenlake.why.from_capture import read_capture
 
 BLIND = {
@@ -36,13 +36,13 @@ FAILING = {
 """All that failed in these captures; in the others nothing did."""
 
 
-def report_of(name: str, wanted: Wanted) -> Report:
-    return report(read_capture(str(PATHS[name]), wanted), wanted)
+def report_of(name: str, scope: Scope) -> Report:
+    return report(read_capture(str(PATHS[name]), scope), scope)
 
 
 def publications(name: str) -> list[Story]:
     """Of links between two nodes: what is sent to a group goes to all."""
-    made = report_of(name, Wanted(key="**"))
+    made = report_of(name, Scope(key="**"))
     return [
         story
         for story in made.stories
@@ -80,7 +80,7 @@ def test_everybody_who_got_it_is_named(name: str) -> None:
 
 @pytest.mark.parametrize("name", PATHS)
 def test_what_failed(name: str) -> None:
-    made = report_of(name, Wanted())
+    made = report_of(name, Scope())
     assert {story.cause for story in made.stories if story.failed} == FAILING.get(name, set())
 
 

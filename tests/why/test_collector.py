@@ -14,7 +14,7 @@ from zenlake.limits import (
     WHY_SAMPLES_MAX,
     WHY_SAMPLES_PER_KEY_MAX,
 )
-from zenlake.why import Evidence, Wanted, wanted
+from zenlake.why import Evidence, Scope, parse_scope
 from zenlake.why.collector import Collector
 from zenlake.why.from_capture import read_capture
 from zenlake.why.network import Network
@@ -28,7 +28,7 @@ def test_limits_leave_room_for_real_captures() -> None:
 
 def test_answered_queries_make_room_for_those_that_failed() -> None:
     evidence = Evidence("x")
-    collector = Collector(evidence, Wanted(), records_max=4)
+    collector = Collector(evidence, Scope(), records_max=4)
     good = [asked(ms, replies=[reply(ms + 1)], final=at(ms + 2)) for ms in (10, 20, 30)]
     bad = [asked(ms) for ms in (40, 50, 60, 70, 80)]
     for query in good + bad:
@@ -39,7 +39,7 @@ def test_answered_queries_make_room_for_those_that_failed() -> None:
 
 def test_a_query_that_is_named_stays() -> None:
     evidence = Evidence("x")
-    collector = Collector(evidence, Wanted(query="7"), records_max=2)
+    collector = Collector(evidence, Scope(query="7"), records_max=2)
     named = asked(5, number=7, replies=[reply(6)], final=at(7), question="named")
     other = asked(10, replies=[reply(11)], final=at(12), question="other")
     hop = asked(6, number=1, replies=[reply(6)], final=at(7), question="named")
@@ -49,14 +49,14 @@ def test_a_query_that_is_named_stays() -> None:
 
 
 def test_replies_of_one_query_are_bounded() -> None:
-    query, collector = asked(10), Collector(Evidence("x"), Wanted())
+    query, collector = asked(10), Collector(Evidence("x"), Scope())
     for number in range(WHY_REPLIES_PER_QUERY_MAX + 5):
         collector.reply(query, reply(number))
     assert (len(query.replies), query.more_replies) == (WHY_REPLIES_PER_QUERY_MAX, 5)
 
 
 def test_samples_are_bounded_by_key_and_in_all() -> None:
-    collector = Collector(Evidence("x"), Wanted(), samples_max=WHY_SAMPLES_PER_KEY_MAX + 3)
+    collector = Collector(Evidence("x"), Scope(), samples_max=WHY_SAMPLES_PER_KEY_MAX + 3)
     for key, kept in (("a", WHY_SAMPLES_PER_KEY_MAX), ("b", 3)):
         flow = collector.flow(published(key, 1, samples=[]))
         assert flow is not None
@@ -67,7 +67,7 @@ def test_samples_are_bounded_by_key_and_in_all() -> None:
 
 def test_other_kinds_are_bounded() -> None:
     evidence = Evidence("x")
-    collector = Collector(evidence, Wanted(), records_max=1)
+    collector = Collector(evidence, Scope(), records_max=1)
     for number in range(3):
         collector.declaration(declared("token", f"t/{number}"))
         collector.flow(published(f"k/{number}", 1))
@@ -86,37 +86,37 @@ def test_the_search_for_near_keys_is_bounded() -> None:
 
 
 def test_only_what_is_asked_for_is_kept() -> None:
-    every = read_capture(path_of("at_chunks"), wanted(None, None, None))
-    some = read_capture(path_of("at_chunks"), wanted(None, "door/*", None))
+    every = read_capture(path_of("at_chunks"), parse_scope(None, None, None))
+    some = read_capture(path_of("at_chunks"), parse_scope(None, "door/*", None))
     assert len(every.queries) == 1
     assert some.queries == []
     assert some.declarations == every.declarations
     followed = {key for (_, _, key), flow in some.flows.items() if flow.samples}
     assert followed == {"door/closed"}
-    assert not read_capture(path_of("at_chunks"), wanted("1", None, None)).flows
+    assert not read_capture(path_of("at_chunks"), parse_scope("1", None, None)).flows
 
 
 def test_whoever_asks_for_wildcards_hears_of_at_chunks() -> None:
-    asks = wanted(None, "robot/**", None)
+    asks = parse_scope(None, "robot/**", None)
     assert asks.has_key("robot/7/pose")
     assert asks.has_key("robot/7/@meta")
     assert asks.has_key(None)
     assert not asks.has_key("lamp/@meta")
-    assert not wanted(None, "robot/meta", None).has_key("robot/@meta")
+    assert not parse_scope(None, "robot/meta", None).has_key("robot/@meta")
 
 
 @pytest.mark.parametrize("query", ["", "x", "1/", "a/b", "1.5", "-1", "²", "9" * 21])
 def test_what_names_no_query(query: str) -> None:
     with pytest.raises(LocalError, match="--query"):
-        wanted(query, None, None)
+        parse_scope(query, None, None)
 
 
 @pytest.mark.parametrize("query", ["1", "0", "tcp:1-b:2#1/7", "352321538"])
 def test_what_names_a_query(query: str) -> None:
-    assert wanted(query, None, None).query == query
+    assert parse_scope(query, None, None).query == query
 
 
 def test_a_key_must_be_one() -> None:
     with pytest.raises(LocalError, match=r"--key: .*empty"):
-        wanted(None, "a//b", None)
-    assert wanted(None, "a/**/*", None).key == "a/*/**"
+        parse_scope(None, "a//b", None)
+    assert parse_scope(None, "a/**/*", None).key == "a/*/**"

@@ -23,10 +23,10 @@ from tests.why.evidence_by_hand import (
     stories,
 )
 from zenlake.cli.why_text import ReportText
-from zenlake.why import Evidence, Wanted, report
+from zenlake.why import Evidence, Scope, report
+from zenlake.why.formatting import answers_text
 from zenlake.why.from_capture import read_capture
 from zenlake.why.records import QueryHop
-from zenlake.why.words import answers_text
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_cut_packets_need_another_remedy_than_lost_ones(
 
 
 def test_capture_with_a_snap_length() -> None:
-    made = report(read_capture(str(PATHS["snaplen"]), Wanted()), Wanted())
+    made = report(read_capture(str(PATHS["snaplen"]), Scope()), Scope())
     advice = [text for story in made.stories for text in story.advice]
     assert any("-s 0" in text for text in advice)
     assert not any("-B" in text for text in advice)
@@ -127,7 +127,7 @@ def _repeated() -> Evidence:
 
 
 def test_same_cause_node_and_key_are_one_story() -> None:
-    made = report(_repeated(), Wanted())
+    made = report(_repeated(), Scope())
     by_key = {story.key: story for story in made.stories}
     assert {key: story.count for key, story in by_key.items()} == {"k/a": 5, "k/b": 2}
     assert made.counts["query"] == {"no_queryable": 7}
@@ -142,29 +142,29 @@ def test_different_askers_have_different_stories() -> None:
     made = _repeated()
     for query in made.queries[5:]:
         query.key, query.requester = "k/a", "dddd04"
-    assert sorted(story.count for story in report(made, Wanted()).stories) == [2, 5]
+    assert sorted(story.count for story in report(made, Scope()).stories) == [2, 5]
 
 
 def test_named_queries_are_never_grouped() -> None:
     made = _repeated()
     for query in made.queries:
         query.request_id = 1
-    assert len(report(made, Wanted(query="1")).stories) == 7
+    assert len(report(made, Scope(query="1")).stories) == 7
 
 
 def test_text_says_how_often() -> None:
-    made = report(_repeated(), Wanted())
-    lines = "\n".join(ReportText(made, Wanted(), StringIO()).lines(10))
+    made = report(_repeated(), Scope())
+    lines = "\n".join(ReportText(made, Scope(), StringIO()).lines(10))
     assert "4 further stories have the same cause, node and key: packets 20, 30, 40 and 50" in lines
     assert "1 further story has the same cause, node and key: packet 70" in lines
     assert "7 queries: 7 no_queryable" in lines
 
 
 def test_json_says_how_many_stories_it_left_out() -> None:
-    made = report(_repeated(), Wanted())
-    shown, summary = ReportText(made, Wanted(), StringIO()).json_values(1)
+    made = report(_repeated(), Scope())
+    shown, summary = ReportText(made, Scope(), StringIO()).json_values(1)
     assert (summary["stories"], summary["omitted"]) == (2, 1)
     assert shown["count"] == 5
-    *_, summary = ReportText(made, Wanted(), StringIO()).json_values(10)
+    *_, summary = ReportText(made, Scope(), StringIO()).json_values(10)
     assert summary["omitted"] == 0
     assert ASKER in [node["zid"] for node in shown["nodes"]]

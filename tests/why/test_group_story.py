@@ -10,7 +10,7 @@ from tests.capture.headers import ethernet, ipv4, udp
 from tests.trace.sidecar import PATHS
 from tests.why.scene import Scene, put
 from zenlake.lake import direct
-from zenlake.why import Report, Story, Wanted, report
+from zenlake.why import Report, Scope, Story, report
 from zenlake.why.from_capture import read_capture
 from zenlake.why.from_lake import read_snapshot
 from zenlake.wire import Close, Frame, Join
@@ -67,10 +67,10 @@ class Traffic:
 
     def reports(self) -> tuple[Report, Report]:
         self.scene.close()
-        of_capture = report(read_capture(self.path, Wanted()), Wanted())
+        of_capture = report(read_capture(self.path, Scope()), Scope())
         with direct.read([self.path]) as tables:
-            [evidence] = read_snapshot(tables.snapshot(), Wanted())
-        return of_capture, report(evidence, Wanted())
+            [evidence] = read_snapshot(tables.snapshot(), Scope())
+        return of_capture, report(evidence, Scope())
 
     def stories(self) -> list[Story]:
         """Of sessions."""
@@ -163,6 +163,6 @@ def test_of_two_the_later_one_is_refused(traffic: Traffic) -> None:
 
 @pytest.mark.parametrize("name", ["multicast", "pico_peers"])
 def test_groups_of_real_nodes_are_well(name: str) -> None:
-    made = report(read_capture(str(PATHS[name]), Wanted()), Wanted())
+    made = report(read_capture(str(PATHS[name]), Scope()), Scope())
     assert made.evidence.memberships
     assert [story for story in made.stories if story.subject == "session" and story.failed] == []

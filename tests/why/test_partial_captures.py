@@ -9,7 +9,7 @@ from tests.why.bundled_stories import packets_of, path_of, truth_of
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.pcapng_writer import PcapngWriter
-from zenlake.why import Report, report, wanted
+from zenlake.why import Report, parse_scope, report
 from zenlake.why.from_capture import read_capture
 
 _PORTS = slice(34, 38)
@@ -26,7 +26,7 @@ def report_without(
         for packet in packets([path_of(name)], Skipped()):
             if is_kept(packet):
                 writer.write(packet)
-    asked = wanted(query, None, None)
+    asked = parse_scope(query, None, None)
     return report(read_capture(str(path), asked), asked)
 
 

@@ -9,14 +9,14 @@ import pytest
 from tests.trace.recorded_sessions import TRUTH, path_of
 from tests.why.evidence_by_hand import ASKER, ROUTER, SERVER, A, B, declared, evidence
 from zenlake.trace.session_ends import SessionEnd
-from zenlake.why import Evidence, Report, Story, Wanted, report
+from zenlake.why import Evidence, Report, Scope, Story, report
 from zenlake.why.from_capture import read_capture
 from zenlake.why.records import SessionRecord
 
 
 @cache
 def report_of(name: str) -> Report:
-    return report(read_capture(path_of(name), Wanted()), Wanted())
+    return report(read_capture(path_of(name), Scope()), Scope())
 
 
 def stories_of(name: str, cause: str) -> list[Story]:
@@ -72,9 +72,9 @@ def test_a_dead_router_is_one_story_with_all_that_depended_on_it() -> None:
 
 def test_a_packet_and_a_key_choose_sessions() -> None:
     path = path_of("killed_and_frozen")
-    at = report(read_capture(path, Wanted(packet=70)), Wanted(packet=70)).stories
+    at = report(read_capture(path, Scope(packet=70)), Scope(packet=70)).stories
     assert "session_lost" in {one.cause for one in at}
-    key = Wanted(key="t/b")
+    key = Scope(key="t/b")
     causes = {one.cause for one in report(read_capture(path, key), key).stories}
     assert "lease_exceeded" in causes
     assert "session_lost" not in causes
@@ -98,12 +98,12 @@ def with_sessions(*sessions: SessionRecord, **more: object) -> Evidence:
 
 
 def failed(made: Evidence) -> set[str]:
-    return {one.cause for one in report(made, Wanted()).stories if one.subject == "session"}
+    return {one.cause for one in report(made, Scope()).stories if one.subject == "session"}
 
 
 def counts(made: Evidence) -> dict[str, int]:
     """Sessions that nobody missed are notes, which are only counted."""
-    return dict(report(made, Wanted()).counts.get("session", {}))
+    return dict(report(made, Scope()).counts.get("session", {}))
 
 
 def test_one_session_of_two_does_not_kill_the_router() -> None:

@@ -13,7 +13,7 @@ from zenlake.cli.output import Lines, print_json
 from zenlake.cli.progress import watched_steps
 from zenlake.cli.why_text import ReportText
 from zenlake.errors import LocalError
-from zenlake.why import Evidence, Wanted, report, wanted
+from zenlake.why import Evidence, Scope, parse_scope, report
 
 EXAMPLES = """examples:
   zenlake why robot.pcapng
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
         raise LocalError(f"--stories: {args.stories} is less than 1")
     # As in decode: messages and records form no reference cycles.
     gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
-    scope = wanted(args.query, args.key, args.at)
+    scope = parse_scope(args.query, args.key, args.at)
     is_negative = is_found = False
     lines = Lines(sys.stdout)
     is_brief = len(args.inputs) > 1 or os.path.isdir(args.inputs[0])
@@ -90,14 +90,14 @@ def run(args: argparse.Namespace) -> int:
     return 1 if is_negative else 0
 
 
-def _all_evidence(inputs: list[str], scope: Wanted, capture: str | None) -> Iterator[Evidence]:
+def _all_evidence(inputs: list[str], scope: Scope, capture: str | None) -> Iterator[Evidence]:
     if inputs.count("-") > 1:
         raise LocalError("standard input can be read only once")
     for path in inputs:
         yield from _evidence(path, scope, capture)
 
 
-def _evidence(path: str, scope: Wanted, capture: str | None) -> Iterator[Evidence]:
+def _evidence(path: str, scope: Scope, capture: str | None) -> Iterator[Evidence]:
     if not os.path.isdir(path):
         if capture is not None:
             raise LocalError("--capture is for lakes")

@@ -9,8 +9,8 @@ from typing import Any, Final, TextIO
 from zenlake.cli.output import painter, safe
 from zenlake.semantics.causes import CAUSES, WELL
 from zenlake.semantics.citations import cited_text
-from zenlake.why import Report, Story, Wanted
-from zenlake.why.words import counted, listed, packets_text
+from zenlake.why import Report, Scope, Story
+from zenlake.why.formatting import counted, listed, packets_text
 
 _WIDTH: Final = 96
 _NAMES: Final = {
@@ -24,7 +24,7 @@ _ENCRYPTED: Final = "encrypted"
 class ReportText:
     """One report as text or as JSON."""
 
-    def __init__(self, made: Report, scope: Wanted, stream: TextIO) -> None:
+    def __init__(self, made: Report, scope: Scope, stream: TextIO) -> None:
         self._report = made
         self._scope = scope
         self._paint = painter(stream)
@@ -121,7 +121,7 @@ class ReportText:
             else:
                 yield f"{counted(total, one, many)}: {causes}"
         if not self._report.counts:
-            what = "about what was asked for " if self._scope != Wanted() else ""
+            what = "about what was asked for " if self._scope != Scope() else ""
             yield f"nothing {what}in this capture"
             if self._scope.key is not None:
                 yield (

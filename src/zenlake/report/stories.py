@@ -18,7 +18,7 @@ from zenlake.report.names import Names
 from zenlake.report.text import cut
 from zenlake.semantics.causes import CAUSES, WELL, rank
 from zenlake.semantics.citations import cited_text
-from zenlake.why import Wanted, report
+from zenlake.why import Scope, report
 from zenlake.why.from_lake import read_tables
 from zenlake.why.story import Story
 
@@ -66,9 +66,9 @@ def _place(found_story: CaptureStory, names: Names) -> tuple[int, int | None]:
 def _of_capture(database: Database, capture: str) -> Iterator[CaptureStory]:
     """The failures of one capture."""
     selection = database.selection
-    wanted = Wanted(key=selection.key)
-    for evidence in read_tables(database.connection, wanted, capture):
-        for story in report(evidence, wanted, is_ungrouped=True).stories:
+    scope = Scope(key=selection.key)
+    for evidence in read_tables(database.connection, scope, capture):
+        for story in report(evidence, scope, is_ungrouped=True).stories:
             is_chosen = selection.node is None or selection.node in story.nodes
             if is_chosen and story.failed and story.cause not in WELL:
                 yield CaptureStory(capture, evidence.first_ns, story)

@@ -5,7 +5,7 @@
     from_lake       reads them from the tables of a lake (lake_queries: its SQL)
     collector       keeps the records that are asked for, within limits
     group_memberships  members of multicast groups
-    journeys        one query over all its hops
+    query_trees     one query over all its hops
     network         the evidence, indexed by node, key and session
     query_story     queries; query_steps: their steps; query_failures, query_ends: how they ended
     publication_story, waiting_story, token_story, reconnect_story, link_story, group_story
@@ -24,8 +24,8 @@ One engine, two readers: the same capture gives the same stories from its file a
 """
 
 from zenlake.why.records import Evidence
+from zenlake.why.scope import Scope, parse_scope
 from zenlake.why.stories import Report, report
 from zenlake.why.story import Story
-from zenlake.why.wanted import Wanted, wanted
 
-__all__ = ["Evidence", "Report", "Story", "Wanted", "report", "wanted"]
+__all__ = ["Evidence", "Report", "Scope", "Story", "parse_scope", "report"]

@@ -9,11 +9,11 @@ from zenlake.trace.timelines.absence import describe_late
 from zenlake.trace.timelines.origins import path_to_origin
 from zenlake.trace.timelines.unanswered import present
 from zenlake.why.declaration_end import describe_end, wording
+from zenlake.why.formatting import counted, key_text
 from zenlake.why.hidden_links import hidden_link
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Moment
 from zenlake.why.story import Story
-from zenlake.why.words import counted, key_text
 
 
 @dataclass(slots=True)
@@ -39,14 +39,14 @@ def add_declaration(
     story: Story, network: Network, declaration: Declaration, until_ns: int
 ) -> None:
     """Adds the declaration as a step, and its end if that is not after `until_ns`."""
-    words = network.words
+    labels = network.labels
     story.involve(declaration.sender)
     if declaration.declared is not None:
         how = ", complete" if declaration.complete else ""
         story.add(
             declaration.declared,
-            f"{words.who(declaration.sender)} declares {declaration.entity} "
-            f"{key_text(declaration.key)} to {words.who(declaration.receiver)}{how}",
+            f"{labels.who(declaration.sender)} declares {declaration.entity} "
+            f"{key_text(declaration.key)} to {labels.who(declaration.receiver)}{how}",
         )
         story.show(declaration.declared)
     if (
@@ -54,12 +54,12 @@ def add_declaration(
         and declaration.ended_by is not None
         and declaration.ended.time_ns <= until_ns
     ):
-        ended = f"{words.who(declaration.sender)} undeclares"
+        ended = f"{labels.who(declaration.sender)} undeclares"
         if declaration.ended_by == "session":
-            pair = f"{words.who(declaration.sender)} and {words.who(declaration.receiver)}"
+            pair = f"{labels.who(declaration.sender)} and {labels.who(declaration.receiver)}"
             ended = f"the session of {pair} ends, and with it"
         elif declaration.ended_by == "router":
-            ended = f"the router is gone from which {words.who(declaration.sender)} received"
+            ended = f"the router is gone from which {labels.who(declaration.sender)} received"
         story.add(declaration.ended, f"{ended} {declaration.entity} {key_text(declaration.key)}")
 
 
@@ -107,13 +107,13 @@ def _never(network: Network, node: str | None, asker: str | None, entity: str, k
         advice.append(f"zenlake ke intersects {quote(found.declared)} {quote(key)}")
         nearest = "" if found.cause == "at_chunk" else f"no {entity} matches; the nearest: "
         first = path_to_origin(network, declaration)[-1]
-        sentence = f"{nearest}{found.text} ({network.words.who(first.sender)} declared it"
+        sentence = f"{nearest}{found.text} ({network.labels.who(first.sender)} declared it"
         sentence += f" in packet {first.declared.packet})" if first.declared else ")"
         return Absence(found.cause, sentence, [first], advice, first.sender)
-    roles = (network.words.role(node), network.words.role(asker))
+    roles = (network.labels.role(node), network.labels.role(asker))
     unseen = None if roles == ("peer", "peer") else hidden_link(network, node)
     if unseen is not None:  # peers announce everything to each other
-        who = network.words.who(node)
+        who = network.labels.who(node)
         return Absence(
             "not_visible",
             f"{unseen}, so a {entity} may be declared on a link that is not captured",
@@ -123,12 +123,12 @@ def _never(network: Network, node: str | None, asker: str | None, entity: str, k
     if hidden is not None:
         return Absence(
             "not_visible",
-            f"the capture shows no matching {entity} at {network.words.who(node)}, but {hidden}",
+            f"the capture shows no matching {entity} at {network.labels.who(node)}, but {hidden}",
             advice=["Capture without TLS, or from before the nodes connect."],
         )
     count = len({one.key for one in offers})
     known = f"{counted(count, 'other key is', 'other keys are')} declared" if count else ""
-    sentence = f"nobody ever declared a {entity} for it to {network.words.who(node)}"
+    sentence = f"nobody ever declared a {entity} for it to {network.labels.who(node)}"
     return Absence(
         f"no_{entity}", sentence + (f" ({known})" if known else ""), advice=[_NOBODY[entity]]
     )

@@ -20,7 +20,7 @@ from zenlake.why.records import (
     Sample,
     SessionRecord,
 )
-from zenlake.why.wanted import Wanted
+from zenlake.why.scope import Scope
 
 
 class Collector:
@@ -29,12 +29,12 @@ class Collector:
     def __init__(
         self,
         evidence: Evidence,
-        wanted: Wanted,
+        scope: Scope,
         records_max: int = WHY_RECORDS_MAX,
         samples_max: int = WHY_SAMPLES_MAX,
     ) -> None:
         self.evidence = evidence
-        self.wanted = wanted
+        self.scope = scope
         self._records_max = records_max
         self._samples_left = samples_max
         self._named: set[str] = set()
@@ -54,10 +54,10 @@ class Collector:
             heard[session, zid] = at
 
     def query(self, query: QueryHop) -> None:
-        if not self.wanted.has_key(query.key):
+        if not self.scope.has_key(query.key):
             return
         queries, named = self.evidence.queries, self._named
-        if self.wanted.names(query.request_id, query.seq):
+        if self.scope.names(query.request_id, query.seq):
             named.add(query.question)
         if len(queries) >= self._records_max:
             # Answered queries need no story.
@@ -92,7 +92,7 @@ class Collector:
 
     def flow(self, flow: Flow) -> Flow | None:
         """The kept flow of this session, sender and key; None if the limit is reached."""
-        if self.wanted.only_queries:
+        if self.scope.only_queries:
             return None
         place = (flow.session, flow.sender, flow.key)
         known = self.evidence.flows.get(place)
@@ -101,7 +101,7 @@ class Collector:
         return known
 
     def sample(self, flow: Flow, sample: Sample) -> None:
-        is_wanted = self.wanted.has_key(flow.key)
+        is_wanted = self.scope.has_key(flow.key)
         if is_wanted and self._samples_left and len(flow.samples) < WHY_SAMPLES_PER_KEY_MAX:
             self._samples_left -= 1
             flow.samples.append(sample)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from zenlake.trace.timelines import absence
 from zenlake.trace.timelines.absence import CLOSED, LOST, UNDECLARED, Wording
 from zenlake.trace.timelines.origins import path_to_origin
+from zenlake.why.formatting import apart, key_text, packets_text
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Moment
-from zenlake.why.words import apart, key_text, packets_text
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ def wording(network: Network) -> Wording:
         return f" ({packets_text([one.ended.packet for one in declarations if one.ended])})"
 
     return Wording(
-        network.words.who,
+        network.labels.who,
         key_text,
         lambda ns: apart(0, ns),
         lambda declaration: _place(declaration.declared.packet if declaration.declared else None),
@@ -59,7 +59,10 @@ def _place(packet: int | None) -> str:
 def _advice(
     network: Network, declaration: Declaration, found: absence.Gone[Declaration]
 ) -> list[str]:
-    who, other = network.words.who(declaration.sender), network.words.who(declaration.receiver)
+    who, other = (
+        network.labels.who(declaration.sender),
+        network.labels.who(declaration.receiver),
+    )
     if found.kept_by is not None:
         return [f"Look at {who}: why did it undeclare an entity that was still announced to it?"]
     if found.is_unseen:
@@ -67,7 +70,7 @@ def _advice(
     if found.how == UNDECLARED:
         return [f"Find out why {who} undeclared it: is the program still running?"]
     if found.how == CLOSED:
-        closer = network.words.who(found.culprit)
+        closer = network.labels.who(found.culprit)
         return [f"Find out why {closer} closed the session: did the program end?"]
     if found.how == LOST:
         return [f"Did {who} crash, or did the network between it and {other} fail?"]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from zenlake.semantics.consolidation import auto_mode, superseded
 from zenlake.semantics.query_parameters import accepts_any_key
 from zenlake.why.records import QueryHop, Reply
-from zenlake.why.wanted import meet
+from zenlake.why.scope import intersects
 
 
 class Dropped(NamedTuple):
@@ -42,7 +42,7 @@ def dropped(query: QueryHop) -> list[Dropped]:
             found[number] = Dropped(reply, "timeout")
         elif reply.kind != "ERR":
             candidates.setdefault(reply.key, []).append((number, reply))
-            if not any_key and query.key and reply.key and not meet(query.key, reply.key):
+            if not any_key and query.key and reply.key and not intersects(query.key, reply.key):
                 found[number] = Dropped(reply, "key")
     mode = consolidation_mode(query)
     for same in candidates.values():

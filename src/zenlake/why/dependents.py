@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from zenlake.why.formatting import counted, key_text
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, QueryHop
 from zenlake.why.story import Story
-from zenlake.why.words import counted, key_text
 
 _KEYS_NAMED: Final = 3
 _STEPS_SHOWN: Final = 5
@@ -43,13 +43,13 @@ class Dependents:
 
     def add_to(self, story: Story, network: Network, end_ns: int) -> None:
         """Adds the queries in flight, and entities that other nodes undeclared as a consequence."""
-        words = network.words
+        labels = network.labels
         for query in self.queries[:_STEPS_SHOWN]:
             story.involve(query.requester)
             story.show(query.at)
             story.add(
                 query.at,
-                f"{words.who(query.requester)} asks {words.who(query.responder)}: "
+                f"{labels.who(query.requester)} asks {labels.who(query.responder)}: "
                 f"{key_text(query.selector)} (#{query.request_id}), still in flight",
             )
         gone = {(one.entity, one.key) for one in self.declarations}
@@ -65,8 +65,8 @@ class Dependents:
                 story.show(end)
                 story.add(
                     end,
-                    f"{words.who(declaration.sender)} undeclares {declaration.entity} "
-                    f"{key_text(declaration.key)} to {words.who(declaration.receiver)}",
+                    f"{labels.who(declaration.sender)} undeclares {declaration.entity} "
+                    f"{key_text(declaration.key)} to {labels.who(declaration.receiver)}",
                 )
 
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from zenlake.errors import ZenlakeError
 from zenlake.keyexpr import canonize
-from zenlake.why.wanted import meet, without_at
+from zenlake.why.scope import intersects, without_at
 
 _NEAR_RATIO_MIN: Final = 0.55
 """Keys that have less in common do not look like a mistake."""
@@ -35,7 +35,7 @@ def nearest(key: str, declared: list[str]) -> Difference | None:
 
 
 def _likeness(key: str, other: str) -> float:
-    if ("@" in key or "@" in other) and meet(without_at(key), without_at(other)):
+    if ("@" in key or "@" in other) and intersects(without_at(key), without_at(other)):
         return 2.0
     mine, theirs = key.split("/"), other.split("/")
     shared = 2 * len(set(mine) & set(theirs)) / (len(mine) + len(theirs))
@@ -44,16 +44,16 @@ def _likeness(key: str, other: str) -> float:
     if shared == 0:
         # Without a common chunk, keys are similar only if they differ in case alone.
         return 1.5 if key.lower() == other.lower() else 0.0
-    if meet(key.lower(), other.lower()):
+    if intersects(key.lower(), other.lower()):
         return 1.5
     # Common chunks weigh more than common letters.
     return max(shared, (SequenceMatcher(None, key, other, autojunk=False).ratio() + shared) / 2)
 
 
 def difference(declared: str, key: str) -> Difference:
-    if meet(without_at(key), without_at(declared)):
+    if intersects(without_at(key), without_at(declared)):
         return _at_chunk(declared, key)
-    text, would_match = _words(declared, key)
+    text, would_match = _difference(declared, key)
     return Difference(declared, "key_mismatch", text, would_match)
 
 
@@ -81,7 +81,7 @@ def _with_chunk(expression: str, chunk: str, other: str) -> str | None:
             canonical = canonize(candidate)
         except ZenlakeError:
             continue
-        if canonical != expression and meet(canonical, other):
+        if canonical != expression and intersects(canonical, other):
             return canonical
     return None
 
@@ -92,8 +92,8 @@ def _replaced(expression: str, place: int, chunk: str) -> str:
     return "/".join(chunks)
 
 
-def _words(declared: str, key: str) -> tuple[str, str | None]:
-    if meet(declared.lower(), key.lower()):
+def _difference(declared: str, key: str) -> tuple[str, str | None]:
+    if intersects(declared.lower(), key.lower()):
         return f"`{declared}` and `{key}` differ in upper and lower case", None
     extra = _extra_chunks(declared, key)
     if extra is not None:
@@ -107,7 +107,7 @@ def _words(declared: str, key: str) -> tuple[str, str | None]:
     for place, (theirs, ours) in enumerate(pairs, 1):
         if "**" in (theirs, ours):
             break
-        if not meet(theirs, ours):
+        if not intersects(theirs, ours):
             return f"chunk {place} of `{declared}` is `{theirs}`, not `{ours}`", None
     return f"`{declared}` and `{key}` have no key in common", None
 
@@ -119,4 +119,6 @@ def _extra_chunks(a: str, b: str) -> tuple[str, str, list[str]] | None:
     chunks = longer.split("/")
     if len(chunks) == count or "**" in (*shorter.split("/"), *chunks):
         return None
-    return (longer, shorter, chunks[count:]) if meet("/".join(chunks[:count]), shorter) else None
+    return (
+        (longer, shorter, chunks[count:]) if intersects("/".join(chunks[:count]), shorter) else None
+    )

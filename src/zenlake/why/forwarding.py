@@ -55,7 +55,7 @@ def forwardings(network: Network, flow: Flow) -> list[Forwarding]:
 
 
 def _is_router(network: Network, forwarding: Forwarding) -> bool:
-    return network.words.role(forwarding.declaration.sender) == "router"
+    return network.labels.role(forwarding.declaration.sender) == "router"
 
 
 def all_forwardings(network: Network, flow: Flow) -> list[Forwarding]:
@@ -140,7 +140,10 @@ def _is_same(sent: Sample, received: Sample) -> bool:
 def _cause(
     network: Network, flow: Flow, forwarding: Forwarding, spans: list[tuple[int, int]]
 ) -> tuple[str, list[Loss]]:
-    roles = (network.words.role(flow.sender), network.words.role(forwarding.declaration.sender))
+    roles = (
+        network.labels.role(flow.sender),
+        network.labels.role(forwarding.declaration.sender),
+    )
     if forwarding.flow is None and roles == ("peer", "peer"):
         return "not_relayed", []
     is_end = all(until_ns == network.evidence.last_ns for _, until_ns in spans)

@@ -36,27 +36,27 @@ from zenlake.why.from_timelines import (
     session_of,
 )
 from zenlake.why.group_memberships import MembershipTracker
-from zenlake.why.journeys import set_trace_ids
+from zenlake.why.query_trees import set_trace_ids
 from zenlake.why.records import Evidence, Flow, Moment, Sample
-from zenlake.why.wanted import Wanted
+from zenlake.why.scope import Scope
 from zenlake.wire import Close, Join, Push
 
 _DIGEST_DIGITS: Final = 12
 
 
 def read_capture(
-    path: str, wanted: Wanted, steps_of: Callable[[Trace], Steps] = Trace.steps
+    path: str, scope: Scope, steps_of: Callable[[Trace], Steps] = Trace.steps
 ) -> Evidence:
     """The records that are asked for, from one pass over the file."""
     with trace.open(path) as opened:
-        return _Reader(opened, path, wanted).read(steps_of(opened))
+        return _Reader(opened, path, scope).read(steps_of(opened))
 
 
 class _Reader:
-    def __init__(self, opened: Trace, path: str, wanted: Wanted) -> None:
+    def __init__(self, opened: Trace, path: str, scope: Scope) -> None:
         self._trace = opened
         self._evidence = Evidence(path)
-        self._collector = Collector(self._evidence, wanted)
+        self._collector = Collector(self._evidence, scope)
         self._numbers = RowMaker(opened, Rows(path, ()))
         self._exchanges = Exchanges()
         self._declarations = Declarations()

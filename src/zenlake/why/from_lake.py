@@ -18,6 +18,7 @@ from zenlake.limits import WHY_RECORDS_MAX, WHY_SAMPLES_MAX, WHY_SAMPLES_PER_KEY
 from zenlake.trace.rows.message_rows import timestamp_order
 from zenlake.trace.session_ends import SessionEnd
 from zenlake.why.collector import Collector
+from zenlake.why.formatting import error_text
 from zenlake.why.group_memberships import SILENCE_NS_MIN, MembershipTracker
 from zenlake.why.lake_queries import (
     CAPTURES,
@@ -45,36 +46,33 @@ from zenlake.why.records import (
     Sample,
     SessionRecord,
 )
-from zenlake.why.wanted import Wanted, without_at
-from zenlake.why.words import error_text
+from zenlake.why.scope import Scope, without_at
 from zenlake.wire.values.timestamp import Timestamp
 
 _MEMBER_ROWS_MAX: Final = 1_000_000
 """Rows of JOINs and of messages after a silence; hours of traffic have fewer."""
 
 
-def read_lake(directory: str, wanted: Wanted, only: str | None = None) -> Iterator[Evidence]:
+def read_lake(directory: str, scope: Scope, only: str | None = None) -> Iterator[Evidence]:
     """The evidence of each capture in the lake, in the order of their times; or of one path."""
     snapshot = Store(directory).snapshot()
     if only is not None and only not in snapshot.manifest.captures:
         raise LocalError(f"{directory}: no capture {only!r} (zenlake lake ls lists them)")
     with on_this_machine(snapshot) as here:
-        yield from read_snapshot(here, wanted, only)
+        yield from read_snapshot(here, scope, only)
 
 
-def read_snapshot(
-    snapshot: Snapshot, wanted: Wanted, only: str | None = None
-) -> Iterator[Evidence]:
+def read_snapshot(snapshot: Snapshot, scope: Scope, only: str | None = None) -> Iterator[Evidence]:
     """The same for a snapshot that is open already."""
     with (
         temporary_folder() as spill,
         on_duckdb.opened(snapshot, spill) as connection,
     ):
-        yield from read_tables(connection, wanted, only)
+        yield from read_tables(connection, scope, only)
 
 
 def read_tables(
-    connection: duckdb.DuckDBPyConnection, wanted: Wanted, only: str | None = None
+    connection: duckdb.DuckDBPyConnection, scope: Scope, only: str | None = None
 ) -> Iterator[Evidence]:
     """The same for a database that has the tables."""
     for capture, packets, first_ns, last_ns, undecoded, error in _rows(connection, CAPTURES):
@@ -85,7 +83,7 @@ def read_tables(
             state, _, size = part.partition(": ")
             if size:
                 evidence.undecoded[state] = int(size.split()[0])
-        yield _Reader(connection, evidence, wanted).read()
+        yield _Reader(connection, evidence, scope).read()
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
@@ -102,11 +100,11 @@ def _quoted(text: str) -> str:
 
 class _Reader:
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, evidence: Evidence, wanted: Wanted
+        self, connection: duckdb.DuckDBPyConnection, evidence: Evidence, scope: Scope
     ) -> None:
         self._connection = connection
         self._evidence = evidence
-        self._collector = Collector(evidence, wanted)
+        self._collector = Collector(evidence, scope)
 
     def read(self) -> Evidence:
         self._sessions()
@@ -119,7 +117,7 @@ class _Reader:
             self._collector.loss(Loss(session, Moment(time_ns, packet), *rest))
         if any(one.protocol == "multicast" for one in self._evidence.sessions.values()):
             self._memberships()
-        if not self._collector.wanted.only_queries:
+        if not self._collector.scope.only_queries:
             self._flows()
         return self._evidence
 
@@ -131,8 +129,8 @@ class _Reader:
         )
 
     def _asked(self, column: str) -> str:
-        """SQL of `Wanted.has_key`."""
-        key = self._collector.wanted.key
+        """SQL of `Scope.has_key`."""
+        key = self._collector.scope.key
         if key is None:
             return "true"
         without = f"regexp_replace({column}, '(^|/)@', '\\1~', 'g')"
@@ -141,7 +139,7 @@ class _Reader:
 
     def _named(self) -> str:
         """SQL that selects the named query with all hops, and others of the same number."""
-        query = self._collector.wanted.query
+        query = self._collector.scope.query
         if query is None:
             return "true"
         number = int(query.rpartition("/")[2])

@@ -13,6 +13,7 @@ from zenlake.trace.session_ends import end_of
 from zenlake.trace.timelines.declarations import DeclarationLifetime
 from zenlake.trace.timelines.exchange import Exchange
 from zenlake.trace.timelines.interests import InterestLifetime
+from zenlake.why.formatting import error_text
 from zenlake.why.records import (
     Declaration,
     Interest,
@@ -22,7 +23,6 @@ from zenlake.why.records import (
     Reply,
     SessionRecord,
 )
-from zenlake.why.words import error_text
 from zenlake.wire import Put, Request, Response
 from zenlake.wire import Reply as WireReply
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from zenlake.why.formatting import apart, counted, listed
 from zenlake.why.group_memberships import Membership
 from zenlake.why.network import Network
 from zenlake.why.records import Moment
 from zenlake.why.story import Story
-from zenlake.why.words import apart, counted, listed
 from zenlake.wire.defaults import PROTOCOL_VERSION
 
 _OTHERS_MAX: Final = 1_000
@@ -44,22 +44,22 @@ def _of_member(network: Network, memberships: list[Membership]) -> Iterator[Stor
 
 
 def _silent(network: Network, membership: Membership, again: Membership | None) -> Story:
-    words = network.words
+    labels = network.labels
     assert membership.ended is not None
     story = Story("session", "lease_exceeded", "", membership.ended, session=membership.session)
     story.involve(membership.zid)
     story.culprit = membership.zid
     story.add(
-        membership.joined, f"{words.who(membership.zid)} joins the group {membership.session}"
+        membership.joined, f"{labels.who(membership.zid)} joins the group {membership.session}"
     )
-    story.add(membership.last_sent, f"{words.who(membership.zid)} sends its last message")
+    story.add(membership.last_sent, f"{labels.who(membership.zid)} sends its last message")
     story.add(
         membership.ended,
         f"its lease of {membership.terms.lease_ms:,} ms is over: it is no longer a member",
     )
     story.show(membership.joined, membership.last_sent)
     if again is not None:
-        story.add(again.joined, f"{words.who(membership.zid)} joins again")
+        story.add(again.joined, f"{labels.who(membership.zid)} joins again")
         story.show(again.joined)
     until_ns = network.evidence.last_ns if again is None else again.joined.time_ns
     story.advice.append(
@@ -67,7 +67,7 @@ def _silent(network: Network, membership: Membership, again: Membership | None) 
         "session.close()?"
     )
     story.set_headline(
-        f"Session of {words.who(membership.zid)} with the group {membership.session} ended after "
+        f"Session of {labels.who(membership.zid)} with the group {membership.session} ended after "
         f"{apart(membership.joined.time_ns, membership.ended.time_ns)}: "
         f"{_why(network, membership, until_ns)}."
     )
@@ -75,7 +75,7 @@ def _silent(network: Network, membership: Membership, again: Membership | None) 
 
 
 def _why(network: Network, membership: Membership, until_ns: int) -> str:
-    who = network.words.who(membership.zid)
+    who = network.labels.who(membership.zid)
     if membership.is_silent:
         return (
             f"{who} sent nothing for {apart(membership.last_sent.time_ns, until_ns)}, and "
@@ -86,14 +86,14 @@ def _why(network: Network, membership: Membership, until_ns: int) -> str:
 
 
 def _back(network: Network, old: Membership, ended: Moment, new: Membership) -> Story:
-    words = network.words
+    labels = network.labels
     story = Story("session", "reconnected", "", new.joined, session=new.session)
     story.involve(new.zid)
     story.add(old.last_sent, _why(network, old, new.joined.time_ns))
-    story.add(new.joined, f"{words.who(new.zid)} joins the group {new.session} again")
+    story.add(new.joined, f"{labels.who(new.zid)} joins the group {new.session} again")
     story.show(old.last_sent, new.joined)
     story.set_headline(
-        f"{_capital(words.who(new.zid))} and the group {new.session} are connected again after "
+        f"{_capital(labels.who(new.zid))} and the group {new.session} are connected again after "
         f"{apart(ended.time_ns, new.joined.time_ns)}. Why: "
         f"{_why(network, old, new.joined.time_ns)}."
     )
@@ -143,7 +143,7 @@ def _is_odd(same: list[Membership], refusing: list[Membership], what: str) -> bo
 def _refused_story(
     network: Network, what: str, attempts: list[Membership], refusing: list[Membership]
 ) -> Story:
-    words, first = network.words, attempts[0]
+    labels, first = network.labels, attempts[0]
     cause = "refused_version" if what == "version" else "refused"
     story = Story("session", cause, "", first.joined, session=first.session)
     zids = list(dict.fromkeys(one.zid for one in refusing))
@@ -151,14 +151,15 @@ def _refused_story(
     story.culprit = first.zid
     for membership in attempts[:_ATTEMPTS_SHOWN]:
         story.add(
-            membership.joined, f"{words.who(membership.zid)} sends JOIN: {_terms(membership, what)}"
+            membership.joined,
+            f"{labels.who(membership.zid)} sends JOIN: {_terms(membership, what)}",
         )
         story.show(membership.joined)
     for zid in zids[:_NAMED_MAX]:
         other = next(one for one in refusing if one.zid == zid)
-        story.add(other.joined, f"{words.who(zid)} sends JOIN: {_terms(other, what)}")
+        story.add(other.joined, f"{labels.who(zid)} sends JOIN: {_terms(other, what)}")
         story.show(other.joined)
-    names = [words.who(zid) for zid in zids[:_NAMED_MAX]]
+    names = [labels.who(zid) for zid in zids[:_NAMED_MAX]]
     if len(zids) > _NAMED_MAX:
         names.append(counted(len(zids) - _NAMED_MAX, "other"))
     times = "" if len(attempts) == 1 else f" {counted(len(attempts), 'time')}"
@@ -166,7 +167,7 @@ def _refused_story(
     place = "" if first.joined.packet is None else f" (packet {first.joined.packet})"
     verb = "has" if len(zids) == 1 else "have"
     story.set_headline(
-        f"Session of {words.who(first.zid)} with the group {first.session} was refused{times} at "
+        f"Session of {labels.who(first.zid)} with the group {first.session} was refused{times} at "
         f"JOIN{place}: its JOIN says {_terms(first, what)}, and {listed(names)} {verb} "
         f"{_terms(refusing[0], what)}. They ignore each other."
     )

@@ -6,19 +6,19 @@ They may have declared any key, so a missing declaration proves nothing for such
 from __future__ import annotations
 
 from zenlake.trace.timelines.origins import sources
+from zenlake.why.formatting import key_text
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, QueryHop
-from zenlake.why.words import key_text
 
 _ENTITIES = ("subscriber", "queryable", "token")
 
 
 def hidden_link(network: Network, node: str | None) -> str | None:
     """Why the capture may lack declarations to a router or peer, as text; None if it has all."""
-    if network.words.role(node) == "client":
+    if network.labels.role(node) == "client":
         return None
     if network.has_one_link(node):
-        return f"the capture shows only one link of {network.words.who(node)}"
+        return f"the capture shows only one link of {network.labels.who(node)}"
     known = network.hidden_links
     if node not in known:
         known[node] = _answer_from_nowhere(network, node) or _announced_from_nowhere(network, node)
@@ -40,9 +40,9 @@ def _stranger(network: Network, query: QueryHop) -> str | None:
         replier = reply.replier
         if replier not in (None, query.responder) and not network.sessions_of(replier):
             return (
-                f"the capture does not have all links of {network.words.who(query.responder)}: the "
-                f"reply in packet {reply.at.packet} is from {network.words.who(replier)}, which is "
-                "on none of the captured links"
+                f"the capture does not have all links of {network.labels.who(query.responder)}: "
+                f"the reply in packet {reply.at.packet} is from {network.labels.who(replier)}, "
+                "which is on none of the captured links"
             )
     return None
 
@@ -52,7 +52,7 @@ def _announced_from_nowhere(network: Network, node: str | None) -> str | None:
         for declaration in network.announced_by(node, entity):
             if declaration.declared is not None and not _has_reason(network, declaration):
                 return (
-                    f"the capture lacks declarations to {network.words.who(node)}: in packet "
+                    f"the capture lacks declarations to {network.labels.who(node)}: in packet "
                     f"{declaration.declared.packet} it announces the {entity} "
                     f"{key_text(declaration.key)}, which no node in the capture declared to it"
                 )
@@ -61,7 +61,7 @@ def _announced_from_nowhere(network: Network, node: str | None) -> str | None:
 
 def _has_reason(network: Network, declaration: Declaration) -> bool:
     """Whether its origin is explained: received, own entity of a peer, or admin space."""
-    if network.words.role(declaration.sender) != "router" or declaration.key is None:
+    if network.labels.role(declaration.sender) != "router" or declaration.key is None:
         return True
     if declaration.key.startswith("@/") or declaration.node_id or declaration.sender is None:
         return True

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from zenlake.why.formatting import capture_again, counted, packets_text
 from zenlake.why.network import IN_CAPTURE_ONLY, Network
 from zenlake.why.records import Loss
 from zenlake.why.story import Story
-from zenlake.why.words import capture_again, counted, packets_text
 
 _SHOWN: Final = 5
 _CAUSES: Final = {"sn_gap": "lost_on_link", "fragment": "incomplete_fragments"}
@@ -35,7 +35,7 @@ def link_stories(network: Network) -> Iterator[Story]:
 
 
 def _lost(network: Network, session: str, cause: str, losses: list[Loss]) -> Story:
-    words, first = network.words, losses[0]
+    labels, first = network.labels, losses[0]
     story = _story(network, session, cause, losses)
     story.culprit = first.sender
     record = network.evidence.sessions.get(session)
@@ -44,7 +44,7 @@ def _lost(network: Network, session: str, cause: str, losses: list[Loss]) -> Sto
     count = sum(loss.count or 0 for loss in losses)
     size = sum(loss.bytes or 0 for loss in losses)
     packets = packets_text([loss.at.packet for loss in losses])
-    pair = f"from {words.who(first.sender)} to {network.receiver(session, first.receiver)}"
+    pair = f"from {labels.who(first.sender)} to {network.receiver(session, first.receiver)}"
     if cause == "lost_on_link":
         text = f"{counted(count, 'frame')} lost {pair} ({channel}): "
         text += f"sequence numbers are missing before {packets}"
@@ -58,7 +58,7 @@ def _lost(network: Network, session: str, cause: str, losses: list[Loss]) -> Sto
     else:
         story.advice.append(
             f"Over {(protocol or 'tcp').upper()} nothing gets lost on the way: "
-            f"{words.who(first.sender)} dropped it, which congestion control drop allows when its "
+            f"{labels.who(first.sender)} dropped it, which congestion control drop allows when its "
             "queue is full."
         )
     story.advice.append("Publish with CongestionControl.BLOCK where every message counts.")
@@ -66,13 +66,13 @@ def _lost(network: Network, session: str, cause: str, losses: list[Loss]) -> Sto
 
 
 def _hole(network: Network, session: str, losses: list[Loss]) -> Story:
-    words, first = network.words, losses[0]
+    labels, first = network.labels, losses[0]
     story = _story(network, session, "capture_incomplete", losses)
     size = sum(loss.bytes or 0 for loss in losses)
     packets = packets_text([loss.at.packet for loss in losses])
     story.headline = (
         f"The capture lacks {counted(size, 'byte') if size else 'bytes'} from "
-        f"{words.who(first.sender)} to {network.receiver(session, first.receiver)} "
+        f"{labels.who(first.sender)} to {network.receiver(session, first.receiver)} "
         f"(near {packets}): the "
         "nodes may have received them, and stories about this link may be wrong."
     )
@@ -81,7 +81,7 @@ def _hole(network: Network, session: str, losses: list[Loss]) -> Story:
 
 
 def _story(network: Network, session: str, cause: str, losses: list[Loss]) -> Story:
-    words = network.words
+    labels = network.labels
     story = Story("link", cause, "", losses[0].at, session=session)
     story.involve(losses[0].sender, losses[0].receiver)
     for loss in losses[:_SHOWN]:
@@ -89,6 +89,6 @@ def _story(network: Network, session: str, cause: str, losses: list[Loss]) -> St
         parts = [counted(loss.count, "message" if is_message else "frame")] if loss.count else []
         parts += [counted(loss.bytes, "byte")] if loss.bytes else []
         what = ", ".join(parts) or "something"
-        story.add(loss.at, f"{what} missing from {words.who(loss.sender)} ({loss.kind})")
+        story.add(loss.at, f"{what} missing from {labels.who(loss.sender)} ({loss.kind})")
         story.show(loss.at)
     return story

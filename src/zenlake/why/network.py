@@ -11,6 +11,7 @@ from zenlake.limits import WHY_KEYS_COMPARED_MAX
 from zenlake.trace.session_ends import OPENER, leaver_of
 from zenlake.trace.timelines.queryables import Queryable, Queryables, hidden_text
 from zenlake.why.disjoint import Difference, nearest
+from zenlake.why.formatting import Labels
 from zenlake.why.records import (
     Declaration,
     Evidence,
@@ -21,8 +22,7 @@ from zenlake.why.records import (
     QueryHop,
     SessionRecord,
 )
-from zenlake.why.wanted import meet
-from zenlake.why.words import Words
+from zenlake.why.scope import intersects
 
 _COMPARISONS: Final = "keys without a match (to look for one that is near)"
 IN_CAPTURE_ONLY: Final = ("tcp_gap", "truncated", "resync")
@@ -34,7 +34,7 @@ class Network:
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
-        self.words = Words(evidence)
+        self.labels = Labels(evidence)
         self._announced_to: dict[tuple[str | None, str], list[Declaration]] = defaultdict(list)
         self._announced_by: dict[tuple[str | None, str], list[Declaration]] = defaultdict(list)
         self._announced_exactly: dict[tuple[str | None, str, str | None], list[Declaration]] = {}
@@ -88,10 +88,10 @@ class Network:
     def announced_matching(self, zid: str, entity: str, key: str) -> list[Declaration]:
         """Declarations to a node for keys that intersect this one."""
         announced = self.announced_to(zid, entity)
-        return [one for one in announced if one.key is not None and meet(one.key, key)]
+        return [one for one in announced if one.key is not None and intersects(one.key, key)]
 
     def role(self, zid: str | None) -> str | None:
-        return self.words.role(zid)
+        return self.labels.role(zid)
 
     def closer(self, session: str) -> str | None:
         """The node that sent CLOSE; None without one."""
@@ -154,7 +154,7 @@ class Network:
         return [
             declaration
             for declaration in self.offers(node, asker, entity)
-            if declaration.key is not None and meet(declaration.key, key)
+            if declaration.key is not None and intersects(declaration.key, key)
         ]
 
     def itself(self, node: str | None, entity: str, key: str, at: Moment) -> Declaration | None:
@@ -163,9 +163,9 @@ class Network:
             if (
                 declaration.key is not None
                 and declaration.is_alive(at.time_ns)
-                and meet(declaration.key, key)
+                and intersects(declaration.key, key)
             ):
-                return declaration if self.words.role(node) != "router" else None
+                return declaration if self.labels.role(node) != "router" else None
         return None
 
     @cached_property
@@ -173,8 +173,8 @@ class Network:
         """All announced queryables, to explain queries without a reply."""
         found = Queryables()
         for session in self.evidence.sessions.values():
-            found.connect(session.opener, self.words.role(session.opener), session.acceptor)
-            found.connect(session.acceptor, self.words.role(session.acceptor), session.opener)
+            found.connect(session.opener, self.labels.role(session.opener), session.acceptor)
+            found.connect(session.acceptor, self.labels.role(session.acceptor), session.opener)
             closer = self.closer(session.id)
             if closer is not None:
                 found.closers[session.id] = closer
@@ -291,7 +291,7 @@ class Network:
         if zid not in self._neighbours:
             others = {session.other(zid) for session in self.sessions_of(zid)}
             self._neighbours[zid] = len(others)
-        return self.words.role(zid) != "client" and self._neighbours[zid] <= 1
+        return self.labels.role(zid) != "client" and self._neighbours[zid] <= 1
 
     def is_group(self, session: str) -> bool:
         """Whether the session is a multicast group."""
@@ -302,7 +302,7 @@ class Network:
         """The receiver of a message, as text."""
         if session is not None and self.is_group(session):
             return "the group"
-        return self.words.who(zid)
+        return self.labels.who(zid)
 
     @cached_property
     def hidden(self) -> str | None:

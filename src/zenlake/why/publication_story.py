@@ -7,13 +7,13 @@ from typing import Final
 from zenlake.trace.timelines.origins import path_to_origin
 from zenlake.why.absence import add_declaration, explain_absence
 from zenlake.why.declaration_end import DeclarationEnd, describe_end
+from zenlake.why.formatting import capture_again, counted, key_text, listed, packets_text
 from zenlake.why.forwarding import Forwarding, all_forwardings
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Flow, Loss
+from zenlake.why.scope import intersects
 from zenlake.why.story import Story
 from zenlake.why.undelivered import held_back, unreached
-from zenlake.why.wanted import meet
-from zenlake.why.words import capture_again, counted, key_text, listed, packets_text
 
 _LOSSES_SHOWN: Final = 5
 
@@ -29,12 +29,12 @@ def origins(network: Network) -> list[Flow]:
 
 
 def publication_story(network: Network, flow: Flow) -> Story:
-    words = network.words
+    labels = network.labels
     count = counted(flow.count, "publication")
     story = Story(
         "publication",
         "delivered",
-        f"{count} of {key_text(flow.key)} from {words.who(flow.sender)}",
+        f"{count} of {key_text(flow.key)} from {labels.who(flow.sender)}",
         flow.first,
         flow.key,
         flow.session,
@@ -47,8 +47,8 @@ def publication_story(network: Network, flow: Flow) -> Story:
 
 
 def _add_flow(story: Story, network: Network, flow: Flow, verb: str) -> None:
-    words = network.words
-    names = f"{words.who(flow.sender)} {verb} {network.receiver(flow.session, flow.receiver)}"
+    labels = network.labels
+    names = f"{labels.who(flow.sender)} {verb} {network.receiver(flow.session, flow.receiver)}"
     if flow.sender is None:
         names = f"somebody publishes on {flow.session}"
     if flow.count == 1:
@@ -60,7 +60,7 @@ def _add_flow(story: Story, network: Network, flow: Flow, verb: str) -> None:
 
 
 def _judge(network: Network, flow: Flow, story: Story) -> str:
-    words = network.words
+    labels = network.labels
     if flow.ignored:
         story.cause, story.culprit = "stale_sn", flow.sender
         return f"{flow.ignored:,} came with an old sequence number, which receivers ignore"
@@ -72,13 +72,13 @@ def _judge(network: Network, flow: Flow, story: Story) -> str:
         return "the capture began after the handshake, so who sent it to whom is not known"
     own = _own(network, flow)
     passed = all_forwardings(network, flow)
-    is_hint = own is not None and words.role(flow.receiver) == "router"
+    is_hint = own is not None and labels.role(flow.receiver) == "router"
     if own is not None and own.sender is not None and not is_hint:
         story.reached.append(own.sender)
     for one in passed:
         zid = one.declaration.sender
         story.involve(zid)
-        if one.flow is not None and zid is not None and words.role(zid) != "router":
+        if one.flow is not None and zid is not None and labels.role(zid) != "router":
             story.reached.append(zid)
         if one.flow is not None:
             _add_flow(story, network, one.flow, "passes it on to")
@@ -96,7 +96,7 @@ def _judge(network: Network, flow: Flow, story: Story) -> str:
     if itself is not None:
         add_declaration(story, network, itself, flow.last.time_ns)
         story.reached.append(flow.sender or "")
-        return f"{words.who(flow.sender)} subscribes itself and gets it inside; nobody else does"
+        return f"{labels.who(flow.sender)} subscribes itself and gets it inside; nobody else does"
     absence = explain_absence(
         network, flow.receiver, flow.sender, "subscriber", flow.key, flow.first
     )
@@ -106,7 +106,7 @@ def _judge(network: Network, flow: Flow, story: Story) -> str:
         seen = "nobody is seen to get it" if absence.cause == "not_visible" else "nobody got it"
         return f"{seen}. Why: {absence.sentence}"
     story.cause = "not_passed_on"
-    return f"{words.who(flow.receiver)} has a subscriber for it, and did not pass it on in time"
+    return f"{labels.who(flow.receiver)} has a subscriber for it, and did not pass it on in time"
 
 
 def _own(network: Network, flow: Flow) -> Declaration | None:
@@ -118,7 +118,7 @@ def _own(network: Network, flow: Flow) -> Declaration | None:
             declaration.receiver == flow.sender
             and declaration.key is not None
             and declaration.key not in forwarded
-            and meet(declaration.key, flow.key)
+            and intersects(declaration.key, flow.key)
             and declaration.is_alive(flow.last.time_ns)
         ):
             return declaration
@@ -129,7 +129,7 @@ def _hidden(network: Network, flow: Flow, story: Story, announced: Declaration) 
     """A router announced a subscriber to the publisher; no link shows whose it is."""
     add_declaration(story, network, announced, flow.last.time_ns)
     story.cause, story.is_note = "not_visible", True
-    router = network.words.who(flow.receiver)
+    router = network.labels.who(flow.receiver)
     place = f" (packet {announced.declared.packet})" if announced.declared else ""
     story.advice.append(f"Capture at {router}, on all of its links.")
     return (
@@ -145,12 +145,12 @@ def _delivered(
     own: Declaration | None,
     passed: list[Forwarding],
 ) -> str:
-    words = network.words
+    labels = network.labels
     reached = [one.declaration.sender for one in passed if one.flow is not None]
-    ends = [zid for zid in reached if words.role(zid) != "router"]
-    names = [words.who(zid) for zid in ends or reached]
+    ends = [zid for zid in reached if labels.role(zid) != "router"]
+    names = [labels.who(zid) for zid in ends or reached]
     if own is not None:
-        names.append(words.who(own.sender))
+        names.append(labels.who(own.sender))
         add_declaration(story, network, own, flow.last.time_ns)
     passed = [one for one in passed if one.source is flow]
     early = min((one.before for one in passed), default=0) if own is None else 0
@@ -171,7 +171,7 @@ def _delivered(
         "status, or use a storage or an advanced publisher with a cache."
     )
     return (
-        f"the first {early:,} reached nobody: {words.who(first.sender)} declared its subscriber "
+        f"the first {early:,} reached nobody: {labels.who(first.sender)} declared its subscriber "
         f"{key_text(first.key)} only later (packet {at}); from then on {text}"
     )
 
@@ -188,11 +188,11 @@ def _explain_end(network: Network, flow: Flow, story: Story) -> str:
     silence = held_back(network, flow)
     if silence is None:
         return ""
-    words = network.words
+    labels = network.labels
     gone = describe_end(network, silence.last, silence.since)
     _blame(network, story, gone, network.evidence.last_ns)
     return (
-        f". {silence.when()} {words.who(flow.sender)} knew of no subscriber: "
+        f". {silence.when()} {labels.who(flow.sender)} knew of no subscriber: "
         "what it published in that time, if anything, stayed in it and is not in the capture. Why: "
         f"{gone.sentence}"
     )
@@ -207,8 +207,8 @@ def _blame(network: Network, story: Story, gone: DeclarationEnd, until_ns: int) 
 
 
 def _dropped(network: Network, flow: Flow, bad: Forwarding, story: Story) -> str:
-    words = network.words
-    who, router = words.who(bad.declaration.sender), words.who(flow.receiver)
+    labels = network.labels
+    who, router = labels.who(bad.declaration.sender), labels.who(flow.receiver)
     add_declaration(story, network, bad.declaration, flow.last.time_ns)
     story.cause, story.culprit = bad.cause, flow.receiver
     if bad.never and bad.cause == "not_relayed":
@@ -219,7 +219,7 @@ def _dropped(network: Network, flow: Flow, bad: Forwarding, story: Story) -> str
     lost = [sample.at for sample in bad.missing]
     story.show(*lost, *(loss.at for loss in bad.losses))
     for loss in bad.losses[:_LOSSES_SHOWN]:
-        story.add(loss.at, f"{_loss_text(loss)} from {words.who(loss.sender)} ({loss.kind})")
+        story.add(loss.at, f"{_loss_text(loss)} from {labels.who(loss.sender)} ({loss.kind})")
     packets = packets_text([at.packet for at in lost])
     total = f"{len(lost):,} of {bad.expected:,}"
     story.advice += _ADVICE.get(bad.cause, capture_again(bad.losses))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.why.journeys import Journey
 from zenlake.why.network import Network
+from zenlake.why.query_trees import QueryTree
 from zenlake.why.records import Moment, QueryHop, Reply, SessionRecord
 from zenlake.wire.defaults import DEFAULT_QUERY_TIMEOUT_MS
 
@@ -66,9 +66,9 @@ def lost_session(network: Network, query: QueryHop) -> SessionRecord | None:
     return session if session.closed_ns <= query.deadline_ns else None
 
 
-def silent(network: Network, journey: Journey) -> list[Journey]:
+def silent(network: Network, tree: QueryTree) -> list[QueryTree]:
     """The last hops on which the query did not finish."""
-    waiting = [part for part in journey.onward if not is_finished(part.query)]
+    waiting = [part for part in tree.onward if not is_finished(part.query)]
     if not waiting:
-        return [journey]
+        return [tree]
     return [leaf for part in waiting for leaf in silent(network, part)]

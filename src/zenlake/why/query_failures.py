@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.why.journeys import Journey
+from zenlake.why.formatting import answers_text, apart, capture_again, counted, listed, ms
 from zenlake.why.network import Network
 from zenlake.why.query_ends import (
     is_finished,
@@ -14,9 +14,9 @@ from zenlake.why.query_ends import (
     silent,
     timeouts,
 )
+from zenlake.why.query_trees import QueryTree
 from zenlake.why.records import Loss, QueryHop
 from zenlake.why.story import Story
-from zenlake.why.words import answers_text, apart, capture_again, counted, listed, ms
 
 _EARLY: Final = 0.9
 """Share of the timeout; a query that ends sooner was given up early by a node."""
@@ -26,25 +26,25 @@ _DROP_QUERY: Final = (
 )
 
 
-def explain_late_reply(network: Network, journey: Journey, story: Story) -> str:
+def explain_late_reply(network: Network, tree: QueryTree, story: Story) -> str:
     """A reply after the final response; blames the hop furthest from the querier."""
-    words = network.words
-    hop = [one for one in journey.hops() if late_replies(one)][-1]
+    labels = network.labels
+    hop = [one for one in tree.hops() if late_replies(one)][-1]
     late = late_replies(hop)
     assert hop.final is not None
     story.cause, story.culprit = "reply_after_final", hop.responder
     story.show(hop.final, *(reply.at for reply in late))
     errors = sum(reply.kind == "ERR" for reply in late)
-    in_time = sum(not reply.after_final for reply in journey.query.replies)
+    in_time = sum(not reply.after_final for reply in tree.query.replies)
     story.advice += [
-        f"The order is wrong at {words.who(hop.responder)}: replies must be sent before the "
+        f"The order is wrong at {labels.who(hop.responder)}: replies must be sent before the "
         "query is dropped, from the same thread or after waiting for the others.",
         "Nodes that send replies and finals with different priorities can be overtaken too: "
         "compare the QoS of both packets (zenlake decode --json).",
     ]
     came = f"; {counted(in_time, 'answer')} came in time" if in_time else ""
     return (
-        f"a reply came too late. {words.who(hop.responder)} sent its final response in packet "
+        f"a reply came too late. {labels.who(hop.responder)} sent its final response in packet "
         f"{hop.final.packet} and {answers_text(len(late) - errors, errors)} after it"
         f"{', the first' if len(late) > 1 else ','} "
         f"{apart(hop.final.time_ns, late[0].at.time_ns)} later (packet {late[0].at.packet}). "
@@ -52,25 +52,25 @@ def explain_late_reply(network: Network, journey: Journey, story: Story) -> str:
     )
 
 
-def explain_timeout(network: Network, journey: Journey, story: Story) -> str:
-    parts = [_given_up(network, journey, story)]
-    passed = _passed(network, journey, story)
+def explain_timeout(network: Network, tree: QueryTree, story: Story) -> str:
+    parts = [_given_up(network, tree, story)]
+    passed = _passed(network, tree, story)
     if passed:
         parts.append(passed)
-    stuck = silent(network, journey)
+    stuck = silent(network, tree)
     # Nodes whose traffic was captured without gaps come first and determine the cause.
     stuck.sort(key=lambda one: _hole(network, one.query) is not None)
     for one in stuck[:4]:
-        parts.append(_in_a_hole(network, story, one) or _stuck(network, story, one, one is journey))
+        parts.append(_in_a_hole(network, story, one) or _stuck(network, story, one, one is tree))
     return ". ".join(part[0].upper() + part[1:] if i else part for i, part in enumerate(parts))
 
 
-def _given_up(network: Network, journey: Journey, story: Story) -> str:
+def _given_up(network: Network, tree: QueryTree, story: Story) -> str:
     """When it timed out; a node may give up before the timeout of the query."""
-    query = journey.query
+    query = tree.query
     if query.timeout_ms is None:
         return "timed out (no timeout was sent: each node uses its own default, 10,000 ms)"
-    first = min((one.at for hop in journey.hops() for one in timeouts(hop)), default=None)
+    first = min((one.at for hop in tree.hops() for one in timeouts(hop)), default=None)
     if first is not None:
         waited_ms = (first.time_ns - query.at.time_ns) / 1e6
         if waited_ms < _EARLY * query.timeout_ms:
@@ -92,8 +92,8 @@ def _hole(network: Network, hop: QueryHop) -> Loss | None:
     return network.capture_gap(hop.session, hop.at.time_ns, network.evidence.last_ns)
 
 
-def _in_a_hole(network: Network, story: Story, journey: Journey) -> str | None:
-    hop = journey.query
+def _in_a_hole(network: Network, story: Story, tree: QueryTree) -> str | None:
+    hop = tree.query
     hole = _hole(network, hop)
     if hole is None:
         return None
@@ -102,39 +102,39 @@ def _in_a_hole(network: Network, story: Story, journey: Journey) -> str | None:
         story.advice += capture_again(network.holes(hop.session, hop.at.time_ns))
     story.show(hop.at, hole.at)
     return (
-        f"no final response of {network.words.who(hop.responder)} is seen, but the capture itself "
+        f"no final response of {network.labels.who(hop.responder)} is seen, but the capture itself "
         f"lacks packets of that link (near packet {hole.at.packet}): it may have been in them"
     )
 
 
-def _passed(network: Network, journey: Journey, story: Story) -> str | None:
+def _passed(network: Network, tree: QueryTree, story: Story) -> str | None:
     """Which nodes the query was forwarded to, and which of them finished."""
-    words = network.words
-    if not journey.onward:
+    labels = network.labels
+    if not tree.onward:
         return None
     good = []
-    for part in journey.onward:
+    for part in tree.onward:
         hop = part.query
         if is_finished(hop):
             assert hop.final is not None
             came = answers_text(hop.reply_count, hop.error_count)
             first = f", packet {hop.replies[0].at.packet}" if hop.replies else ""
             good.append(
-                f"{words.who(hop.responder)} answered ({came}{first}) and finalised "
+                f"{labels.who(hop.responder)} answered ({came}{first}) and finalised "
                 f"(packet {hop.final.packet})"
             )
-    who = words.who(journey.query.responder)
-    nodes = counted(len(journey.onward), "node")
-    if len(journey.onward) == 1:
-        nodes = words.who(journey.onward[0].query.responder)
+    who = labels.who(tree.query.responder)
+    nodes = counted(len(tree.onward), "node")
+    if len(tree.onward) == 1:
+        nodes = labels.who(tree.onward[0].query.responder)
     text = f"{who} passed it on to {nodes}"
     return "; ".join([text, *good])
 
 
-def _stuck(network: Network, story: Story, journey: Journey, is_first: bool) -> str:
+def _stuck(network: Network, story: Story, tree: QueryTree, is_first: bool) -> str:
     """Explains why one node did not finish; sets the cause."""
-    hop, words = journey.query, network.words
-    who = words.who(hop.responder)
+    hop, labels = tree.query, network.labels
+    who = labels.who(hop.responder)
     story.culprit = story.culprit or hop.responder
     replies = [reply for reply in hop.replies if not reply.is_timeout]
     came = answers_text(hop.reply_count, hop.error_count)
@@ -145,15 +145,16 @@ def _stuck(network: Network, story: Story, journey: Journey, is_first: bool) -> 
         story.cause = "timeout"
         slow = _slow(network, story, hop)
         return (
-            f"{who} reports (packet {by_timer[0].at.packet}) that {words.who(by_timer[0].replier)} "
-            "did not finish; that link is not in the capture" + (f"; {slow}" if slow else "")
+            f"{who} reports (packet {by_timer[0].at.packet}) that "
+            f"{labels.who(by_timer[0].replier)} did not finish; that link is not "
+            "in the capture" + (f"; {slow}" if slow else "")
         )
     session = lost_session(network, hop)
     if session is not None:
         story.cause = "router_lost" if is_first else "responder_lost"
         gone = apart(hop.at.time_ns, session_end(session).time_ns)
         return f"the session with {who} ended {gone} after it was asked ({session.outcome})"
-    if journey.onward:
+    if tree.onward:
         story.cause = "final_missing"
         return f"{who} has all final responses and did not send its own"
     forced = ""
@@ -173,7 +174,7 @@ def _stuck(network: Network, story: Story, journey: Journey, is_first: bool) -> 
     if dead is not None:
         story.cause = "timeout"
         return f"{who} got it (packet {hop.at.packet}) and {dead}"
-    if words.role(hop.responder) == "router":
+    if labels.role(hop.responder) == "router":
         story.cause = "timeout"
         came = f" ({came} came)" if replies else ""
         text = f"{who} sent no final response in time{came}{forced}; the nodes it asked are not "
@@ -205,7 +206,7 @@ def _slow(network: Network, story: Story, hop: QueryHop) -> str | None:
     timeout_ms = hop.timeout_ms
     if timeout_ms is None:
         return None
-    who = network.words.who(hop.responder)
+    who = network.labels.who(hop.responder)
     if hop.final is not None and not timeouts(hop):
         needed = apart(hop.at.time_ns, hop.final.time_ns)
         story.advice.append(
@@ -234,49 +235,49 @@ def _dead(network: Network, story: Story, hop: QueryHop) -> str | None:
     if last is None or last.time_ns >= hop.at.time_ns or last.packet is None:
         return None
     until_ns = min(hop.deadline_ns, network.evidence.last_ns)
-    who = network.words.who(hop.responder)
+    who = network.labels.who(hop.responder)
     story.show(last)
-    story.add(last, f"{who} sends its last message to {network.words.who(hop.requester)}")
+    story.add(last, f"{who} sends its last message to {network.labels.who(hop.requester)}")
     story.advice.append(
         f"{_capital(who)} may be frozen, without power or cut off: is it reachable?"
     )
-    if network.words.role(hop.responder) != "router":
+    if network.labels.role(hop.responder) != "router":
         story.advice.append(_DROP_QUERY)  # an idle node may be silent too
     silent_for = apart(last.time_ns, until_ns)
     return f"has sent nothing since packet {last.packet}, {silent_for} before the timeout"
 
 
-def explain_lost_session(network: Network, journey: Journey, story: Story) -> str:
+def explain_lost_session(network: Network, tree: QueryTree, story: Story) -> str:
     """The session of the querier ended before the query did."""
-    query, words = journey.query, network.words
+    query, labels = tree.query, network.labels
     session = lost_session(network, query)
     assert session is not None
     end = session_end(session)
     after = apart(query.at.time_ns, end.time_ns)
     story.show(end)
-    in_a_hole = _in_a_hole(network, story, journey)
+    in_a_hole = _in_a_hole(network, story, tree)
     if in_a_hole is not None:
         return in_a_hole
-    waiting = _still_waiting(network, journey)
+    waiting = _still_waiting(network, tree)
     if session.outcome == "closed" and session.closer is not None:
         story.cause, story.culprit = "session_closed", session.closer
         place = "" if end.packet is None else f" (packet {end.packet})"
-        return f"{words.who(session.closer)} closed the session {after} after the request{place}"
+        return f"{labels.who(session.closer)} closed the session {after} after the request{place}"
     story.cause, story.culprit = "router_lost", query.responder
     story.advice += [
-        f"Look at {words.who(query.responder)}: did it crash or restart, or did the network fail?",
+        f"Look at {labels.who(query.responder)}: did it crash or restart, or did the network fail?",
         "Connect to more than one endpoint, and repeat the query after the reconnect.",
     ]
     timeout = "" if query.timeout_ms is None else f" (its timeout was {ms(query.timeout_ms)})"
     return (
-        f"no answer, because the session with {words.who(query.responder)} was lost {after} after "
+        f"no answer, because the session with {labels.who(query.responder)} was lost {after} after "
         f"the request{timeout}{waiting}"
     )
 
 
-def _still_waiting(network: Network, journey: Journey) -> str:
-    open_ones: list[QueryHop] = [one.query for one in journey.leaves() if one is not journey]
-    names = [network.words.who(one.responder) for one in open_ones if one.final is None]
+def _still_waiting(network: Network, tree: QueryTree) -> str:
+    open_ones: list[QueryHop] = [one.query for one in tree.leaves() if one is not tree]
+    names = [network.labels.who(one.responder) for one in open_ones if one.final is None]
     return (
         f". It had been passed on to {listed(names)}, which had not answered yet" if names else ""
     )

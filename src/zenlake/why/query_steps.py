@@ -6,12 +6,12 @@ from typing import Final
 
 from zenlake.why.absence import add_declaration
 from zenlake.why.delivery import Dropped, consolidation_mode, dropped
-from zenlake.why.journeys import Journey
+from zenlake.why.formatting import counted, key_text, ms
 from zenlake.why.network import Network
 from zenlake.why.query_ends import session_end, timeouts
+from zenlake.why.query_trees import QueryTree
 from zenlake.why.records import QueryHop, Reply
 from zenlake.why.story import Story
-from zenlake.why.words import counted, key_text, ms
 
 _REPLIES_SHOWN: Final = 6
 _WHY_DROPPED: Final = {
@@ -23,11 +23,11 @@ _WHY_DROPPED: Final = {
 }
 
 
-def add_journey(story: Story, network: Network, journey: Journey, is_first: bool = True) -> None:
-    """Adds every hop in the order of the journey; the story sorts by time."""
-    query, words = journey.query, network.words
+def add_hops(story: Story, network: Network, tree: QueryTree, is_first: bool = True) -> None:
+    """Adds every hop in the order of the tree; the story sorts by time."""
+    query, labels = tree.query, network.labels
     story.involve(query.requester, query.responder)
-    requester, responder = words.who(query.requester), words.who(query.responder)
+    requester, responder = labels.who(query.requester), labels.who(query.responder)
     if is_first:
         story.add(query.at, f"{requester} asks {responder} for {_asked(query)}")
     else:
@@ -35,10 +35,10 @@ def add_journey(story: Story, network: Network, journey: Journey, is_first: bool
             query.at, f"{requester} passes it on to {responder} (there it is #{query.request_id})"
         )
         _add_queryable(story, network, query)
-    _add_replies(story, network, journey, is_first)
-    _add_end(story, network, journey)
-    for part in journey.onward:
-        add_journey(story, network, part, False)
+    _add_replies(story, network, tree, is_first)
+    _add_end(story, network, tree)
+    for part in tree.onward:
+        add_hops(story, network, part, False)
 
 
 def _add_queryable(story: Story, network: Network, query: QueryHop) -> None:
@@ -60,10 +60,10 @@ def _asked(query: QueryHop) -> str:
     )
 
 
-def _add_replies(story: Story, network: Network, journey: Journey, is_first: bool) -> None:
-    query = journey.query
-    verb = "hands on" if journey.onward else "sends"
-    words = network.words
+def _add_replies(story: Story, network: Network, tree: QueryTree, is_first: bool) -> None:
+    query = tree.query
+    verb = "hands on" if tree.onward else "sends"
+    labels = network.labels
     lost = {id(one.reply): one for one in dropped(query)} if is_first else {}
     shown = 0
     for reply in query.replies:
@@ -72,7 +72,7 @@ def _add_replies(story: Story, network: Network, journey: Journey, is_first: boo
         shown += 1
         if shown > _REPLIES_SHOWN and not (is_remarkable and shown <= 3 * _REPLIES_SHOWN):
             continue
-        text = f"{words.who(query.responder)} {verb} {_reply_text(network, query, reply)}"
+        text = f"{labels.who(query.responder)} {verb} {_reply_text(network, query, reply)}"
         story.add(reply.at, text + _drop_text(drop, reply))
     more = query.more_replies + query.more_errors
     hidden = len(query.replies) + more - min(shown, _REPLIES_SHOWN)
@@ -82,9 +82,9 @@ def _add_replies(story: Story, network: Network, journey: Journey, is_first: boo
 
 
 def _reply_text(network: Network, query: QueryHop, reply: Reply) -> str:
-    words = network.words
+    labels = network.labels
     if reply.is_timeout:
-        silent = words.who(reply.replier)
+        silent = labels.who(reply.replier)
         if reply.replier == query.responder:
             return "the error Timeout: its own queryable did not finish the query"
         return f"the error Timeout: {silent} did not finish in time"
@@ -93,7 +93,7 @@ def _reply_text(network: Network, query: QueryHop, reply: Reply) -> str:
     what = "a reply" if reply.kind == "PUT" else "a reply that deletes"
     by = ""
     if reply.replier is not None and reply.replier != query.responder:
-        by = f" of {words.who(reply.replier)}"
+        by = f" of {labels.who(reply.replier)}"
     return f"{what}{by} for {key_text(reply.key)}"
 
 
@@ -104,13 +104,13 @@ def _drop_text(drop: Dropped | None, reply: Reply) -> str:
     return f": {_WHY_DROPPED[drop.why].format(instead=instead)}"
 
 
-def _add_end(story: Story, network: Network, journey: Journey) -> None:
-    query, words = journey.query, network.words
-    responder = words.who(query.responder)
+def _add_end(story: Story, network: Network, tree: QueryTree) -> None:
+    query, labels = tree.query, network.labels
+    responder = labels.who(query.responder)
     session = network.evidence.sessions.get(query.session)
     if query.final is not None:
-        timer = ", by its timer" if timeouts(query) and not journey.onward else ""
-        towards = words.who(query.requester)
+        timer = ", by its timer" if timeouts(query) and not tree.onward else ""
+        towards = labels.who(query.requester)
         story.add(query.final, f"{responder} finalises towards {towards}{timer}")
     elif session is not None and session.closed_ns is not None:
         story.add(session_end(session), f"{_session_ended(network, query)}: no final response")
@@ -118,7 +118,7 @@ def _add_end(story: Story, network: Network, journey: Journey) -> None:
 
 def _session_ended(network: Network, query: QueryHop) -> str:
     session = network.evidence.sessions[query.session]
-    pair = f"{network.words.who(query.requester)} and {network.words.who(query.responder)}"
+    pair = f"{network.labels.who(query.requester)} and {network.labels.who(query.responder)}"
     if session.outcome == "closed":
-        return f"{network.words.who(session.closer)} closes the session of {pair}"
+        return f"{network.labels.who(session.closer)} closes the session of {pair}"
     return f"the session of {pair} is lost"

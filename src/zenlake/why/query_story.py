@@ -7,7 +7,15 @@ from zenlake.trace.timelines.origins import is_behind_hidden_router
 from zenlake.trace.timelines.unanswered import Hop, Unanswered, explain, reason
 from zenlake.why.absence import add_declaration, explain_absence
 from zenlake.why.delivery import consolidation_mode, dropped
-from zenlake.why.journeys import Journey
+from zenlake.why.formatting import (
+    answers_text,
+    apart,
+    capture_again,
+    counted,
+    key_text,
+    listed,
+    packets_text,
+)
 from zenlake.why.network import Network
 from zenlake.why.query_ends import (
     end_ns,
@@ -17,26 +25,18 @@ from zenlake.why.query_ends import (
     timed_out,
 )
 from zenlake.why.query_failures import explain_late_reply, explain_lost_session, explain_timeout
-from zenlake.why.query_steps import add_journey
+from zenlake.why.query_steps import add_hops
+from zenlake.why.query_trees import QueryTree
 from zenlake.why.records import QueryHop
 from zenlake.why.story import Story
-from zenlake.why.words import (
-    answers_text,
-    apart,
-    capture_again,
-    counted,
-    key_text,
-    listed,
-    packets_text,
-)
 
 
-def query_story(network: Network, journey: Journey) -> Story:
-    query, words = journey.query, network.words
+def query_story(network: Network, tree: QueryTree) -> Story:
+    query, labels = tree.query, network.labels
     story = Story(
         "query",
         "answered",
-        f"Query {query.request_id} from {words.who(query.requester)} "
+        f"Query {query.request_id} from {labels.who(query.requester)} "
         f"for {key_text(query.selector)}",
         query.at,
         query.key,
@@ -44,23 +44,23 @@ def query_story(network: Network, journey: Journey) -> Story:
         query.request_id,
         query.trace_id,
     )
-    add_journey(story, network, journey)
+    add_hops(story, network, tree)
     story.show(query.at)
-    story.set_headline(f"{story.headline}: {_judge(network, journey, story)}.")
+    story.set_headline(f"{story.headline}: {_judge(network, tree, story)}.")
     return story
 
 
-def _judge(network: Network, journey: Journey, story: Story) -> str:
+def _judge(network: Network, tree: QueryTree, story: Story) -> str:
     """Sets the cause and returns the sentence."""
-    query = journey.query
+    query = tree.query
     replies = [reply for reply in query.replies if reply.kind != "ERR"]
-    if any(late_replies(hop) for hop in journey.hops()):
-        return explain_late_reply(network, journey, story)
+    if any(late_replies(hop) for hop in tree.hops()):
+        return explain_late_reply(network, tree, story)
     if timed_out(network, query):
-        return explain_timeout(network, journey, story)
+        return explain_timeout(network, tree, story)
     if query.final is None and not query.reused:
         if lost_session(network, query) is not None:
-            return explain_lost_session(network, journey, story)
+            return explain_lost_session(network, tree, story)
         story.cause = "capture_ended"
         left = apart(query.at.time_ns, end_ns(network, query))
         came = f" {counted(len(replies), 'reply', 'replies')} came;" if replies else ""
@@ -70,14 +70,14 @@ def _judge(network: Network, journey: Journey, story: Story) -> str:
         story.culprit = query.responder
         return "its final response never came, and its number was used for a later query"
     if replies:
-        return _answered(network, journey, story)
+        return _answered(network, tree, story)
     if query.replies:
         return _errors(network, query, story)
-    return _empty(network, journey, story)
+    return _empty(network, tree, story)
 
 
-def _answered(network: Network, journey: Journey, story: Story) -> str:
-    query = journey.query
+def _answered(network: Network, tree: QueryTree, story: Story) -> str:
+    query = tree.query
     replies = query.reply_count
     drops = [one for one in dropped(query) if one.reply.kind != "ERR"]
     assert query.final is not None
@@ -125,30 +125,30 @@ def _errors(network: Network, query: QueryHop, story: Story) -> str:
     first = query.replies[0]
     story.culprit = first.replier or query.responder
     story.show(first.at)
-    story.advice.append(f"The message is from {network.words.who(story.culprit)}: look there.")
+    story.advice.append(f"The message is from {network.labels.who(story.culprit)}: look there.")
     count = len(query.replies)
     which = "only an error came back: the one" if count == 1 else f"{count} errors came: the first"
     return (
         f"{which} from "
-        f'{network.words.who(story.culprit)} says "{key_text(first.error)}" '
+        f'{network.labels.who(story.culprit)} says "{key_text(first.error)}" '
         f"(packet {first.at.packet})"
     )
 
 
-def _empty(network: Network, journey: Journey, story: Story) -> str:
+def _empty(network: Network, tree: QueryTree, story: Story) -> str:
     """The query finished without a reply."""
-    query, words = journey.query, network.words
+    query, labels = tree.query, network.labels
     assert query.final is not None
     story.show(query.final)
     took = apart(query.at.time_ns, query.final.time_ns)
-    ended = f"{words.who(query.responder)} finalised after {took}"
-    found = explain(network.queryables, _hop(network, journey))
+    ended = f"{labels.who(query.responder)} finalised after {took}"
+    found = explain(network.queryables, _hop(network, tree))
     if found is not None and found.cause == OWN_QUERYABLE:
         return f"{ended}; {_asked_inside(network, found, story)}"
     nothing = f"nothing came back; {ended}"
-    hop = query if found is None else _query_at(journey, found)
-    if journey.onward and hop is query:
-        return f"{nothing}. {_asked_in_vain(network, journey, story)}"
+    hop = query if found is None else _query_at(tree, found)
+    if tree.onward and hop is query:
+        return f"{nothing}. {_asked_in_vain(network, tree, story)}"
     if query.key is None:
         story.cause = "not_visible"
         return f"{nothing}. Its key is not known: the alias was declared before the capture began"
@@ -165,12 +165,12 @@ def _asked_inside(network: Network, found: Unanswered, story: Story) -> str:
     if declaration is not None:
         add_declaration(story, network, declaration, story.at.time_ns)
     story.cause = found.cause
-    return reason(network.queryables, found, network.words.who, lambda ns: apart(0, ns))
+    return reason(network.queryables, found, network.labels.who, lambda ns: apart(0, ns))
 
 
-def _hop(network: Network, journey: Journey) -> Hop:
-    """The journey as input of `timelines.unanswered`, which the tables use too."""
-    query = journey.query
+def _hop(network: Network, tree: QueryTree) -> Hop:
+    """The query tree as input of `timelines.unanswered`, which the tables use too."""
+    query = tree.query
     session = lost_session(network, query)
     hop = Hop(
         query.session,
@@ -183,37 +183,37 @@ def _hop(network: Network, journey: Journey) -> Hop:
         None if query.final is None else query.final.time_ns,
         None if session is None else session.closed_ns,
     )
-    hop.onward += [_hop(network, part) for part in journey.onward]
+    hop.onward += [_hop(network, part) for part in tree.onward]
     return hop
 
 
-def _query_at(journey: Journey, found: Unanswered) -> QueryHop:
+def _query_at(tree: QueryTree, found: Unanswered) -> QueryHop:
     """The hop at which the query stopped; the first one if later nodes received it in vain."""
-    if found.cause in ("no_reply", "responder_lost") and journey.onward:
-        return journey.query
+    if found.cause in ("no_reply", "responder_lost") and tree.onward:
+        return tree.query
     place = (found.hop.session, found.hop.seq)
-    return next(one for one in journey.hops() if (one.session, one.seq) == place)
+    return next(one for one in tree.hops() if (one.session, one.seq) == place)
 
 
-def _asked_in_vain(network: Network, journey: Journey, story: Story) -> str:
-    words = network.words
-    gone = [leaf.query for leaf in journey.leaves() if leaf.query.final is None]
+def _asked_in_vain(network: Network, tree: QueryTree, story: Story) -> str:
+    labels = network.labels
+    gone = [leaf.query for leaf in tree.leaves() if leaf.query.final is None]
     if gone and lost_session(network, gone[0]) is not None:
         hop = gone[0]
         session = network.evidence.sessions[hop.session]
         story.cause, story.culprit = "responder_lost", hop.responder
         story.show(hop.at, session_end(session))
         return (
-            f"{words.who(hop.responder)} was asked (packet {hop.at.packet}) and its session was "
+            f"{labels.who(hop.responder)} was asked (packet {hop.at.packet}) and its session was "
             f"{session.outcome} {apart(hop.at.time_ns, session_end(session).time_ns)} later"
         )
-    asked = [leaf.query for leaf in journey.leaves()]
+    asked = [leaf.query for leaf in tree.leaves()]
     story.cause, story.culprit = "no_reply", asked[0].responder
     asked_texts = []
     for hop in asked[:4]:
         story.show(hop.at, hop.final)
         place = "" if hop.final is None else f", final in packet {hop.final.packet}"
-        asked_texts.append(f"{words.who(hop.responder)} (packet {hop.at.packet}{place})")
+        asked_texts.append(f"{labels.who(hop.responder)} (packet {hop.at.packet}{place})")
     story.advice.append(
         "The queryable got the query: find out why it sends no reply, such as an early return, or "
         "an exception before query.reply()."
@@ -224,7 +224,7 @@ def _asked_in_vain(network: Network, journey: Journey, story: Story) -> str:
 
 def _had_somebody(network: Network, query: QueryHop, key: str, story: Story) -> str:
     """A matching queryable was declared, and the query was not sent to it."""
-    words = network.words
+    labels = network.labels
     alive = [
         declaration
         for declaration in network.matching(query.responder, query.requester, "queryable", key)
@@ -234,17 +234,17 @@ def _had_somebody(network: Network, query: QueryHop, key: str, story: Story) -> 
         add_declaration(story, network, declaration, query.at.time_ns)
     first = alive[0]
     story.culprit = first.sender
-    who = f"{words.who(first.sender)}, queryable {key_text(first.key)}"
+    who = f"{labels.who(first.sender)}, queryable {key_text(first.key)}"
     place = f", packet {first.declared.packet}" if first.declared else ""
     if first.sender == query.responder:
         story.cause = "no_reply"
         return (
-            f"{words.who(first.sender)} has the queryable {key_text(first.key)}, received the "
+            f"{labels.who(first.sender)} has the queryable {key_text(first.key)}, received the "
             "query and stayed silent"
         )
     if is_behind_hidden_router(network, first):
         story.cause = "not_visible"
-        story.advice.append(f"Capture at {words.who(first.sender)}, on all of its links.")
+        story.advice.append(f"Capture at {labels.who(first.sender)}, on all of its links.")
         return (
             f"{who}{place}, matches; it has that from another router, which may be gone: that is "
             "not in the capture, only link state says so"
@@ -260,7 +260,7 @@ def _had_somebody(network: Network, query: QueryHop, key: str, story: Story) -> 
             f"Why: the target is ALL_COMPLETE, and {who}{place}, is not complete for "
             f"{key_text(key)}"
         )
-    if words.role(first.sender) == "peer" and words.role(query.requester) == "peer":
+    if labels.role(first.sender) == "peer" and labels.role(query.requester) == "peer":
         story.cause = "not_relayed"
         story.advice.append(
             "Let the peers find each other (gossip or multicast scouting), or make them clients."

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from zenlake.why.absence import add_declaration
+from zenlake.why.formatting import apart, key_text
 from zenlake.why.network import Network
 from zenlake.why.records import Moment, SessionRecord
 from zenlake.why.story import Story
-from zenlake.why.words import apart, key_text
 
 _GRACE_NS: Final = 1_000_000_000
 """A node needs a moment to declare everything again."""
@@ -22,7 +22,7 @@ def reconnect_stories(network: Network) -> Iterator[Story]:
         for zid in (session.opener, session.acceptor)
         if zid is not None
     }:
-        if network.words.role(zid) == "router":
+        if network.labels.role(zid) == "router":
             continue
         sessions = sorted(network.sessions_of(zid), key=lambda session: session.start_ns)
         for old in sessions:
@@ -40,7 +40,7 @@ def reconnect_stories(network: Network) -> Iterator[Story]:
 
 
 def _missing(network: Network, zid: str, old: SessionRecord, new: SessionRecord) -> Iterator[Story]:
-    words = network.words
+    labels = network.labels
     until_ns = network.evidence.last_ns if new.closed_ns is None else new.closed_ns
     if until_ns - new.start_ns <= _GRACE_NS:
         return
@@ -67,17 +67,19 @@ def _missing(network: Network, zid: str, old: SessionRecord, new: SessionRecord)
             add_declaration(story, network, declaration, network.evidence.last_ns)
             start = Moment(new.start_ns, None)
             story.add(
-                start, f"{words.who(zid)} connects to {words.who(declaration.receiver)} again"
+                start,
+                f"{labels.who(zid)} connects to {labels.who(declaration.receiver)} again",
             )
             place = f" (packet {declaration.declared.packet})" if declaration.declared else ""
             story.headline = (
-                f"{entity.capitalize()} {key_text(declaration.key)} of {words.who(zid)} is missing "
-                f"after a reconnect: declared before{place}, its session ended at "
-                f"{words.since(old.closed_ns or 0)}, and in the {apart(new.start_ns, until_ns)} of "
-                f"the new session (from {words.since(new.start_ns)}) it was not declared again."
+                f"{entity.capitalize()} {key_text(declaration.key)} of {labels.who(zid)} is "
+                f"missing after a reconnect: declared before{place}, its session ended at "
+                f"{labels.since(old.closed_ns or 0)}, and in the {apart(new.start_ns, until_ns)} "
+                f"of the new session (from {labels.since(new.start_ns)}) it was not declared again."
             )
             story.advice += [
-                f"Look at {words.who(zid)}: it has to declare everything again when it reconnects.",
+                f"Look at {labels.who(zid)}: it has to declare everything again when it "
+                "reconnects.",
                 "Until then, restart the program, or declare it again on the transport event.",
             ]
             yield story

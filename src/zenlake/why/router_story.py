@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from zenlake.why.dependents import dependents_of
+from zenlake.why.formatting import apart, counted, packets_text
 from zenlake.why.network import Network
 from zenlake.why.records import Moment, SessionRecord
 from zenlake.why.session_story import (
@@ -16,7 +17,6 @@ from zenlake.why.session_story import (
     side_zid,
 )
 from zenlake.why.story import Story
-from zenlake.why.words import apart, counted, packets_text
 
 _TOGETHER_NS: Final = 2_000_000_000
 """Connections of a process that died end at once; captures at several places differ a little."""
@@ -74,7 +74,7 @@ def _is_fault_of(zid: str, session: SessionRecord) -> bool:
 
 
 def _story(network: Network, zid: str, gone: list[SessionRecord]) -> Story:
-    words = network.words
+    labels = network.labels
     gone.sort(key=lambda one: (one.closed_ns or 0, one.id))
     ends = [end_moment(one) for one in gone]
     at = ends[0]
@@ -83,7 +83,7 @@ def _story(network: Network, zid: str, gone: list[SessionRecord]) -> Story:
     for session, end in list(zip(gone, ends, strict=True))[:_SESSIONS_SHOWN]:
         story.involve(session.other(zid))
         story.show(end)
-        story.add(end, f"{words.who(session.other(zid))}: {reason_text(network, session)}")
+        story.add(end, f"{labels.who(session.other(zid))}: {reason_text(network, session)}")
     lost = dependents_of(network, {one.id for one in gone})
     lost.add_to(story, network, at.time_ns)
     back, is_back = _back(network, zid, gone, story)
@@ -95,12 +95,12 @@ def _story(network: Network, zid: str, gone: list[SessionRecord]) -> Story:
     if any(session_cause(one) == "lease_exceeded" for one in gone):
         silent = "it was silent for longer than its lease, and "
     story.set_headline(
-        f"{words.who(zid).capitalize()} disappeared at {words.since(at.time_ns)}: {silent}"
+        f"{labels.who(zid).capitalize()} disappeared at {labels.since(at.time_ns)}: {silent}"
         f"all of its {len(gone)} sessions ended without CLOSE within "
         f"{apart(at.time_ns, ends[-1].time_ns)}{place}{with_it}. {back}."
     )
     story.advice += [
-        f"Look at {words.who(zid)}: did it crash, was it killed, did its machine lose power?",
+        f"Look at {labels.who(zid)}: did it crash, was it killed, did its machine lose power?",
         "Give clients several endpoints (connect/endpoints), or connect routers by a second path.",
     ]
     return story
@@ -108,11 +108,11 @@ def _story(network: Network, zid: str, gone: list[SessionRecord]) -> Story:
 
 def _back(network: Network, zid: str, gone: list[SessionRecord], story: Story) -> tuple[str, bool]:
     """A sentence about nodes that connected to it again, and whether any did."""
-    words = network.words
+    labels = network.labels
     again = [(one, new) for one in gone if (new := network.next_session(one)) is not None]
     for old, new in again[:_SESSIONS_SHOWN]:
         at = Moment(new.start_ns, None)
-        story.add(at, f"{words.who(old.other(zid))} and {words.who(zid)} are connected again")
+        story.add(at, f"{labels.who(old.other(zid))} and {labels.who(zid)} are connected again")
     if not again:
         return "No node connected to it again in this capture", False
     first_ns = min(new.start_ns for _, new in again)

@@ -11,10 +11,10 @@ from typing import Final
 
 from zenlake.trace.session_ends import OPENER, SessionEnd, cause_of, reason_of
 from zenlake.why.dependents import dependents_of
+from zenlake.why.formatting import apart, counted
 from zenlake.why.network import Network
 from zenlake.why.records import Moment, SessionRecord
 from zenlake.why.story import Story
-from zenlake.why.words import apart, counted
 
 _ATTEMPTS_SHOWN: Final = 5
 _OTHERS_MAX: Final = 1_000
@@ -36,7 +36,7 @@ def side_zid(session: SessionRecord, side: str | None) -> str | None:
 def reason_text(network: Network, session: SessionRecord) -> str:
     def who(side: str) -> str:
         zid = side_zid(session, side)
-        return f"the {side}" if zid is None else network.words.who(zid)
+        return f"the {side}" if zid is None else network.labels.who(zid)
 
     assert session.end is not None
     return reason_of(session.end, who) or "it is open"
@@ -75,14 +75,14 @@ def end_moment(session: SessionRecord) -> Moment:
 
 def _refused(network: Network, attempts: list[SessionRecord]) -> Story:
     """One story for all attempts that were refused in the same way."""
-    words, first = network.words, attempts[0]
+    labels, first = network.labels, attempts[0]
     cause = session_cause(first) or "refused"
     at = end_moment(first)
     story = Story("session", cause, "", at, session=first.id)
     story.involve(first.opener, first.acceptor)
     for session in attempts[:_ATTEMPTS_SHOWN]:
         end = end_moment(session)
-        story.add(Moment(session.start_ns, None), f"{words.who(session.opener)} connects")
+        story.add(Moment(session.start_ns, None), f"{labels.who(session.opener)} connects")
         story.add(end, reason_text(network, session))
         story.show(end)
     assert first.end is not None
@@ -93,9 +93,9 @@ def _refused(network: Network, attempts: list[SessionRecord]) -> Story:
     elif cause == "refused" and _had_left(network, first):
         story.is_note = True  # a client that retries while its router is gone
     times = "" if len(attempts) == 1 else f" {counted(len(attempts), 'time')}"
-    target = "the acceptor" if first.acceptor is None else words.who(first.acceptor)
+    target = "the acceptor" if first.acceptor is None else labels.who(first.acceptor)
     story.set_headline(
-        f"Session of {words.who(first.opener)} with {target} was refused{times} at "
+        f"Session of {labels.who(first.opener)} with {target} was refused{times} at "
         f"{first.end.step or 'its start'}: {reason_text(network, first)}."
     )
     return story
@@ -110,12 +110,13 @@ def _add_other_sessions(network: Network, session: SessionRecord, story: Story) 
         and one.start_ns < session.start_ns
         and (one.closed_ns is None or one.closed_ns > session.start_ns)
     ]
-    who = network.words.who(session.acceptor)
+    who = network.labels.who(session.acceptor)
     at = Moment(session.start_ns, None)
     story.add(at, f"{who} has {counted(len(others), 'open session')} in this capture")
     if any(session.opener in (one.opener, one.acceptor) for one in others):
         story.advice.insert(
-            0, f"{network.words.who(session.opener)} is connected already: are two ids the same?"
+            0,
+            f"{network.labels.who(session.opener)} is connected already: are two ids the same?",
         )
 
 
@@ -129,13 +130,13 @@ def _had_left(network: Network, session: SessionRecord) -> bool:
 
 
 def _ended(network: Network, session: SessionRecord, cause: str) -> Story:
-    words, end = network.words, end_moment(session)
+    labels, end = network.labels, end_moment(session)
     story = Story("session", cause, "", end, session=session.id)
     story.involve(session.opener, session.acceptor)
     known = session.end
     assert known is not None
     story.culprit = side_zid(session, known.silent or known.ender)
-    pair = f"{words.who(session.opener)} with {words.who(session.acceptor)}"
+    pair = f"{labels.who(session.opener)} with {labels.who(session.acceptor)}"
     story.add(Moment(session.start_ns, None), f"the session of {pair} begins")
     _add_last_message(network, session, known, story)
     story.add(end, reason_text(network, session))
@@ -144,7 +145,7 @@ def _ended(network: Network, session: SessionRecord, cause: str) -> Story:
     lost.add_to(story, network, end.time_ns)
     again = network.next_session(session)
     if again is not None:
-        story.add(Moment(again.start_ns, None), f"{words.who(session.opener)} connects again")
+        story.add(Moment(again.start_ns, None), f"{labels.who(session.opener)} connects again")
     # Programs that end without closing their session leave the same traces as a crash.
     is_missed = again is not None or (lost and not is_last(network, end.time_ns))
     story.is_note = cause == "session_lost" and not lost.queries and not is_missed
@@ -169,12 +170,12 @@ def _add_last_message(
     silence = known.opener_silent_ms if known.silent == OPENER else known.acceptor_silent_ms
     if zid is not None and silence is not None and session.closed_ns is not None:
         at = Moment(session.closed_ns - int(silence * 1e6), None)
-        story.add(at, f"{network.words.who(zid)} sends its last message")
+        story.add(at, f"{network.labels.who(zid)} sends its last message")
 
 
 def _reconnected(network: Network) -> Iterator[Story]:
     """Sessions of two nodes that had one before."""
-    words = network.words
+    labels = network.labels
     for old in in_order(network):
         new = network.next_session(old) if old.is_open else None
         if new is None or old.end is None or old.closed_ns is None:
@@ -184,7 +185,7 @@ def _reconnected(network: Network) -> Iterator[Story]:
         end = end_moment(old)
         story.show(end)
         story.add(end, reason_text(network, old))
-        pair = f"{words.who(new.opener)} to {words.who(new.acceptor)}"
+        pair = f"{labels.who(new.opener)} to {labels.who(new.acceptor)}"
         story.add(Moment(new.start_ns, None), f"{pair}: connected again")
         before = {
             (one.sender, one.entity, one.key)
@@ -193,9 +194,9 @@ def _reconnected(network: Network) -> Iterator[Story]:
         }
         after = {(one.sender, one.entity, one.key) for one in network.declared_in(new.id)}
         again = f"; {len(before & after):,} of {counted(len(before), 'declaration')} made again"
-        opener = words.who(new.opener)
+        opener = labels.who(new.opener)
         story.set_headline(
-            f"{opener[0].upper()}{opener[1:]} and {words.who(new.acceptor)} are connected again "
+            f"{opener[0].upper()}{opener[1:]} and {labels.who(new.acceptor)} are connected again "
             f"after {apart(old.closed_ns, new.start_ns)}. Why: {reason_text(network, old)}"
             f"{again if before else ''}."
         )

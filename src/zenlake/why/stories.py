@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from zenlake.semantics.causes import WELL, rank
 from zenlake.trace.timelines.origins import end_with_their_routers
 from zenlake.why.group_story import group_stories
-from zenlake.why.journeys import Journey, journeys
 from zenlake.why.link_story import link_stories
 from zenlake.why.network import Network
 from zenlake.why.publication_story import origins, publication_story
 from zenlake.why.query_story import query_story
+from zenlake.why.query_trees import QueryTree, query_trees
 from zenlake.why.reconnect_story import reconnect_stories
 from zenlake.why.records import Evidence
 from zenlake.why.router_story import router_stories
+from zenlake.why.scope import Scope
 from zenlake.why.session_story import session_stories
 from zenlake.why.story import Story
 from zenlake.why.token_story import token_stories
@@ -26,7 +27,6 @@ from zenlake.why.waiting_story import (
     unanswered_story,
     waiting_story,
 )
-from zenlake.why.wanted import Wanted
 
 
 @dataclass
@@ -43,19 +43,19 @@ class Report:
         return any(story.failed for story in self.stories)
 
 
-def report(evidence: Evidence, wanted: Wanted, *, is_ungrouped: bool = False) -> Report:
+def report(evidence: Evidence, scope: Scope, *, is_ungrouped: bool = False) -> Report:
     """The stories that are asked for; without a selection, all that did not go well.
 
     Stories of the same group are shown once, unless `is_ungrouped` is set or a query is named.
     """
-    is_ungrouped = is_ungrouped or wanted.query is not None
+    is_ungrouped = is_ungrouped or scope.query is not None
     network = Network(evidence)
     end_with_their_routers(network, evidence.declarations)
     made = Report(evidence)
-    is_asked = wanted.key is not None or wanted.query is not None or wanted.packet is not None
+    is_asked = scope.key is not None or scope.query is not None or scope.packet is not None
     groups: dict[tuple[object, ...], Story] = {}
-    for story in _stories(network, wanted):
-        if wanted.packet is not None and not story.mentions(wanted.packet):
+    for story in _stories(network, scope):
+        if scope.packet is not None and not story.mentions(scope.packet):
             continue
         made.counts.setdefault(story.subject, Counter())[story.cause] += 1
         if is_asked or not (story.cause in WELL or _is_vague(story)):
@@ -80,21 +80,21 @@ def _is_vague(story: Story) -> bool:
     return story.subject == "publication" and story.cause == "not_visible"
 
 
-def _stories(network: Network, wanted: Wanted) -> Iterator[Story]:
-    found = journeys(network.evidence.queries)
-    if wanted.query is not None:
-        found = _meant(found, wanted.query)
-    for journey in found:
-        yield query_story(network, journey)
-    if wanted.query is None:
-        yield from _of_keys(network, wanted)
+def _stories(network: Network, scope: Scope) -> Iterator[Story]:
+    found = query_trees(network.evidence.queries)
+    if scope.query is not None:
+        found = _meant(found, scope.query)
+    for tree in found:
+        yield query_story(network, tree)
+    if scope.query is None:
+        yield from _of_keys(network, scope)
 
 
-def _of_keys(network: Network, wanted: Wanted) -> Iterator[Story]:
+def _of_keys(network: Network, scope: Scope) -> Iterator[Story]:
     explained: set[str | None] = set()
     lost: set[int] = set()
     for flow in origins(network):
-        if wanted.has_key(flow.key):
+        if scope.has_key(flow.key):
             story = publication_story(network, flow)
             if story.cause != "delivered":
                 explained.add(flow.key)
@@ -103,48 +103,48 @@ def _of_keys(network: Network, wanted: Wanted) -> Iterator[Story]:
     seen = set()
     for interest in network.evidence.interests:
         place = (interest.sender, interest.receiver, interest.options, interest.key)
-        if interest.key is not None and wanted.has_key(interest.key) and place not in seen:
+        if interest.key is not None and scope.has_key(interest.key) and place not in seen:
             seen.add(place)
             for waiting in (waiting_story, abandoned_story, unanswered_story):
                 found = waiting(network, interest)
                 if found is not None:
                     yield found
-    keys = [key for key in network.tokens if wanted.has_key(key)]
-    missing = [one for one in reconnect_stories(network) if wanted.has_key(one.key)]
+    keys = [key for key in network.tokens if scope.has_key(key)]
+    missing = [one for one in reconnect_stories(network) if scope.has_key(one.key)]
     yield from missing
     yield from token_stories(network, keys, {one.key for one in missing})
     for declaration in network.evidence.declarations:
-        if declaration.key is not None and wanted.has_key(declaration.key):
+        if declaration.key is not None and scope.has_key(declaration.key):
             idle = idle_subscriber_story(network, declaration, explained)
             if idle is not None:
                 yield idle
-    carrying = _carrying(network, wanted)
+    carrying = _carrying(network, scope)
     known: set[str] = set()
     for one in (
         *router_stories(network, known),
         *session_stories(network, known),
         *group_stories(network),
     ):
-        if wanted.key is None or one.session in carrying:
+        if scope.key is None or one.session in carrying:
             yield one
     for story in link_stories(network):
-        if not lost.issuperset(story.packets) and (wanted.key is None or story.session in carrying):
+        if not lost.issuperset(story.packets) and (scope.key is None or story.session in carrying):
             yield story
 
 
-def _carrying(network: Network, wanted: Wanted) -> set[str | None]:
+def _carrying(network: Network, scope: Scope) -> set[str | None]:
     """Sessions that carried messages that are asked for."""
     found: set[str | None] = {query.session for query in network.evidence.queries}
     for flow in network.evidence.flows.values():
-        if wanted.has_key(flow.key):
+        if scope.has_key(flow.key):
             found.add(flow.session)
     for declaration in network.evidence.declarations:
-        if declaration.key is not None and wanted.has_key(declaration.key):
+        if declaration.key is not None and scope.has_key(declaration.key):
             found.add(declaration.session)
     return found
 
 
-def _meant(found: list[Journey], reference: str) -> list[Journey]:
+def _meant(found: list[QueryTree], reference: str) -> list[QueryTree]:
     """Queries by request id or trace id, or by session and request id.
 
     Session and request id may also be those of a later hop, if no query begins there.

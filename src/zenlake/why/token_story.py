@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from zenlake.trace.timelines.origins import SPREAD_NS
 from zenlake.why.absence import add_declaration
 from zenlake.why.disjoint import difference
+from zenlake.why.formatting import apart, capture_again, key_text
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Interest, Moment
+from zenlake.why.scope import intersects
 from zenlake.why.story import Story
-from zenlake.why.wanted import meet
-from zenlake.why.words import apart, capture_again, key_text
 
 
 def token_stories(network: Network, keys: list[str], explained: set[str | None]) -> Iterator[Story]:
@@ -44,7 +44,7 @@ def _is_forwarded(
 ) -> bool:
     """Whether its sender forwarded the token of another node."""
     return any(one.receiver == declaration.sender for one in declarations) or (
-        network.words.role(declaration.sender) == "router"
+        network.labels.role(declaration.sender) == "router"
     )
 
 
@@ -62,7 +62,7 @@ def _end_ns(network: Network, declaration: Declaration) -> int:
 
 def _ghosts(network: Network, key: str, declarations: list[Declaration]) -> Iterator[Story]:
     """Tokens announced to a watcher and not undeclared, though no owner is left."""
-    words = network.words
+    labels = network.labels
     for announced in declarations:
         owners = [
             one
@@ -85,14 +85,14 @@ def _ghosts(network: Network, key: str, declarations: list[Declaration]) -> Iter
         is_late = announced.ended_by == "undeclare"
         end = "and undeclared it late" if is_late else "and never undeclared it"
         story.headline = (
-            f"Token {key_text(key)} is a ghost: {words.who(gone.sender)} {how} "
-            f"({words.at(gone.ended)}), but {words.who(announced.sender)} had announced "
-            f"it to {words.who(announced.receiver)} (packet {announced.declared.packet}) {end}: "
+            f"Token {key_text(key)} is a ghost: {labels.who(gone.sender)} {how} "
+            f"({labels.at(gone.ended)}), but {labels.who(announced.sender)} had announced "
+            f"it to {labels.who(announced.receiver)} (packet {announced.declared.packet}) {end}: "
             f"it was shown alive for {apart(gone_ns, until_ns)} more."
         )
         story.show(gone.ended, announced.declared)
         story.advice += [
-            f"Look at {words.who(announced.sender)}: it has to send U_TOKEN. Which version is it?",
+            f"Look at {labels.who(announced.sender)}: it has to send U_TOKEN. Which version is it?",
             "Until it is fixed, the watcher can ask again: liveliness().get().",
         ]
         yield story
@@ -100,7 +100,7 @@ def _ghosts(network: Network, key: str, declarations: list[Declaration]) -> Iter
 
 def _doubles(network: Network, key: str, declarations: list[Declaration]) -> Iterator[Story]:
     """Two declarations of one token to the same node, at the same time."""
-    words = network.words
+    labels = network.labels
     for number, first in enumerate(declarations):
         for second in declarations[number + 1 :]:
             if second.declared is None or first.receiver != second.receiver:
@@ -116,13 +116,13 @@ def _doubles(network: Network, key: str, declarations: list[Declaration]) -> Ite
                 what = "in two sessions: the older one was not closed yet"
                 if first.session == second.session:
                     what = f"twice, as {first.id} and as {second.id}"
-                text = (
-                    f"{words.who(first.sender)} announced it to {words.who(first.receiver)} {what}"
-                )
+                receiver = labels.who(first.receiver)
+                text = f"{labels.who(first.sender)} announced it to {receiver} {what}"
                 story.advice.append("Until the older one ends, its end is not the token's end.")
             else:
                 story.is_note = True
-                text = f"both {words.who(first.sender)} and {words.who(second.sender)} declared it"
+                both = f"{labels.who(first.sender)} and {labels.who(second.sender)}"
+                text = f"both {both} declared it"
                 story.advice.append(
                     "Watchers see one token, which goes when the last owner does. Put the node's "
                     "name or id into the key to distinguish them."
@@ -148,7 +148,7 @@ def _unannounced(network: Network, key: str, owners: list[Declaration]) -> Itera
 def _unannounced_to(
     network: Network, key: str, owner: Declaration, interest: Interest
 ) -> Story | None:
-    words = network.words
+    labels = network.labels
     asked_key = interest.key or "**"
     assert owner.declared is not None or owner.ended is not None
     declared_ns = owner.declared.time_ns if owner.declared else 0
@@ -160,16 +160,16 @@ def _unannounced_to(
         is_due = False
     else:
         is_due = both_ns > SPREAD_NS
-    if not meet(asked_key, key):
+    if not intersects(asked_key, key):
         found = difference(asked_key, key)
         if found.cause != "at_chunk" or both_ns <= 0:
             return None
         story = _story(network, "at_chunk", key, owner.declared or interest.at, owner)
-        story.add(interest.at, f"{words.who(interest.sender)} asks for tokens of {asked_key}")
+        story.add(interest.at, f"{labels.who(interest.sender)} asks for tokens of {asked_key}")
         story.show(interest.at)
         story.culprit = interest.sender
         story.headline = (
-            f"Token {key_text(key)} is not seen by {words.who(interest.sender)}: {found.text}."
+            f"Token {key_text(key)} is not seen by {labels.who(interest.sender)}: {found.text}."
         )
         if found.would_match:
             story.advice.append(f"An expression that matches: {key_text(found.would_match)}")
@@ -177,27 +177,28 @@ def _unannounced_to(
     if not is_due or _was_announced(network, key, interest):
         return None
     story = _story(network, "token_not_told", key, owner.declared or interest.at, owner)
-    story.add(interest.at, f"{words.who(interest.sender)} asks for tokens of {asked_key}")
+    story.add(interest.at, f"{labels.who(interest.sender)} asks for tokens of {asked_key}")
     story.show(interest.at)
     if interest.final_ns is not None:
         final = Moment(interest.final_ns, None)
-        story.add(final, f"{words.who(owner.receiver)} has sent all tokens (D_FINAL)")
+        story.add(final, f"{labels.who(owner.receiver)} has sent all tokens (D_FINAL)")
     story.involve(interest.sender)
     story.culprit = owner.receiver
     story.advice += [
-        f"Look at {words.who(owner.receiver)}: it has to answer with D_TOKEN. Which version is it?",
+        f"Look at {labels.who(owner.receiver)}: it has to answer with D_TOKEN. Which version is "
+        "it?",
         "Until it is fixed, let the owner declare the token again.",
     ]
-    if (words.role(owner.sender), words.role(interest.sender)) == ("peer", "peer"):
+    if (labels.role(owner.sender), labels.role(interest.sender)) == ("peer", "peer"):
         story.cause = "not_relayed"
     elif network.capture_gap(interest.session, declared_ns, network.evidence.last_ns):
         story.cause = "capture_incomplete"
         story.advice = capture_again(network.holes(interest.session, declared_ns))
     since = f" since packet {owner.declared.packet}" if owner.declared else ""
     story.headline = (
-        f"Token {key_text(key)} of {words.who(owner.sender)} is alive{since}, and "
-        f"{words.who(interest.sender)}, who asked for {key_text(asked_key)} (packet "
-        f"{interest.at.packet}), did not learn of it from {words.who(owner.receiver)}."
+        f"Token {key_text(key)} of {labels.who(owner.sender)} is alive{since}, and "
+        f"{labels.who(interest.sender)}, who asked for {key_text(asked_key)} (packet "
+        f"{interest.at.packet}), did not learn of it from {labels.who(owner.receiver)}."
     )
     return story
 
@@ -212,13 +213,13 @@ def _was_announced(network: Network, key: str, interest: Interest) -> bool:
 def _alive(
     network: Network, key: str, declarations: list[Declaration], owners: list[Declaration]
 ) -> Story:
-    words = network.words
+    labels = network.labels
     first = (owners or declarations)[0]
     at = first.declared or first.ended or Moment(network.evidence.first_ns, None)
     story = _story(network, "alive", key, at, *declarations)
-    names = ", ".join(dict.fromkeys(words.who(one.sender) for one in owners or declarations))
+    names = ", ".join(dict.fromkeys(labels.who(one.sender) for one in owners or declarations))
     watchers = [declaration for declaration in declarations if declaration not in owners]
-    watching = ", ".join(dict.fromkeys(words.who(one.receiver) for one in watchers))
+    watching = ", ".join(dict.fromkeys(labels.who(one.receiver) for one in watchers))
     story.headline = f"Token {key_text(key)} of {names}: nothing wrong" + (
         f"; announced to {watching}." if watching else "; announced to nobody."
     )

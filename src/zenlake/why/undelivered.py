@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from zenlake.why.formatting import apart
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Flow, Interest, Moment, Sample
-from zenlake.why.wanted import meet
-from zenlake.why.words import apart
+from zenlake.why.scope import intersects
 
 _UNSURE_NS: Final = 50_000_000
 """So close to the end of a subscriber, it is not certain whether a publication was due."""
@@ -87,7 +87,7 @@ def held_back(network: Network, flow: Flow) -> Silence | None:
     interval_ns = 0
     if flow.count > 1:
         interval_ns = (flow.last.time_ns - flow.first.time_ns) // (flow.count - 1)
-    roles = (network.words.role(flow.sender), network.words.role(flow.receiver))
+    roles = (network.labels.role(flow.sender), network.labels.role(flow.receiver))
     if roles == ("peer", "peer"):  # peers announce everything to each other, without an interest
         session = network.evidence.sessions.get(flow.session)
         end_ns = None if session is None else session.closed_ns
@@ -120,7 +120,7 @@ def _times_without_match(
     declarations = [
         declaration
         for declaration in announced
-        if declaration.key is not None and meet(declaration.key, key)
+        if declaration.key is not None and intersects(declaration.key, key)
     ]
     found: list[Silence] = []
     last: Declaration | None = None

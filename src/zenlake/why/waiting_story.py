@@ -11,12 +11,12 @@ from typing import Final
 
 from zenlake.why.absence import add_declaration, explain_absence
 from zenlake.why.declaration_end import describe_end
+from zenlake.why.formatting import apart, capture_again, key_text
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Interest
+from zenlake.why.scope import intersects
 from zenlake.why.story import Story
 from zenlake.why.undelivered import QUIET_NS_MIN, silences
-from zenlake.why.wanted import meet
-from zenlake.why.words import apart, capture_again, key_text
 
 _PATIENCE_NS: Final = 1_000_000_000
 _KINDS: Final = {"S": ("publisher", "subscriber"), "Q": ("querier", "queryable")}
@@ -30,12 +30,15 @@ def waiting_story(network: Network, interest: Interest) -> Story | None:
         return None
     subject, entity = _KINDS[letter]
     announced = network.announced_by(interest.receiver, entity)
-    if any(one.receiver == interest.sender and one.key and meet(one.key, key) for one in announced):
+    if any(
+        one.receiver == interest.sender and one.key and intersects(one.key, key)
+        for one in announced
+    ):
         return None
     if letter == "S" and network.sent_on(interest.sender, key):
         return None
-    words = network.words
-    who, router = words.who(interest.sender), words.who(interest.receiver)
+    labels = network.labels
+    who, router = labels.who(interest.sender), labels.who(interest.receiver)
     absence = explain_absence(network, interest.receiver, interest.sender, entity, key, interest.at)
     story = Story(subject, "not_passed_on", "", interest.at, key, interest.session)
     story.involve(interest.sender, interest.receiver)
@@ -71,7 +74,7 @@ def abandoned_story(network: Network, interest: Interest) -> Story | None:
     if silence is None:
         return None
     subject, entity = _KINDS[letter]
-    who = network.words.who(interest.sender)
+    who = network.labels.who(interest.sender)
     gone = describe_end(network, silence.last, silence.since)
     story = Story(subject, "gone", "", interest.at, key, interest.session, is_note=True)
     story.culprit = gone.culprit
@@ -92,13 +95,13 @@ def unanswered_story(network: Network, interest: Interest) -> Story | None:
     """A liveliness get, or subscriber with history, that never received its D_FINAL."""
     if "T" not in interest.options or interest.mode == "future" or interest.final_ns is not None:
         return None
-    words, evidence = network.words, network.evidence
+    labels, evidence = network.labels, network.evidence
     session = evidence.sessions.get(interest.session)
     is_lost = session is not None and session.closed_ns is not None
     end_ns = session.closed_ns if session is not None and is_lost else evidence.last_ns
     if end_ns is None or end_ns - interest.at.time_ns <= _PATIENCE_NS:
         return None
-    who, router = words.who(interest.sender), words.who(interest.receiver)
+    who, router = labels.who(interest.sender), labels.who(interest.receiver)
     key = key_text(interest.key)
     story = Story("liveliness", "final_missing", "", interest.at, interest.key, interest.session)
     story.culprit = interest.receiver
@@ -128,29 +131,29 @@ def idle_subscriber_story(
     key = declaration.key
     if declaration.entity != "subscriber" or key is None or declaration.declared is None:
         return None
-    if network.words.role(declaration.sender) == "router":
+    if network.labels.role(declaration.sender) == "router":
         return None
-    if any(meet(flow.key, key) for flow in network.received_by(declaration.sender)):
+    if any(intersects(flow.key, key) for flow in network.received_by(declaration.sender)):
         return None
     flows = [
         one for one in network.received_by(declaration.receiver) if one.sender != declaration.sender
     ]
-    if any(meet(flow.key, key) for flow in flows):
+    if any(intersects(flow.key, key) for flow in flows):
         return None  # the story of that publication explains it
     found = network.nearest(key, [flow.key for flow in flows])
     if found is None or found.declared in explained:
         return None
-    words = network.words
+    labels = network.labels
     flow = next(one for one in flows if one.key == found.declared)
     story = Story("subscriber", found.cause, "", declaration.declared, key, declaration.session)
     story.involve(declaration.sender, declaration.receiver, flow.sender)
     add_declaration(story, network, declaration, flow.first.time_ns)
-    story.add(flow.first, f"{words.who(flow.sender)} publishes {key_text(flow.key)}")
+    story.add(flow.first, f"{labels.who(flow.sender)} publishes {key_text(flow.key)}")
     story.show(flow.first)
     story.headline = (
-        f"Subscriber {key_text(key)} of {words.who(declaration.sender)} got nothing. "
+        f"Subscriber {key_text(key)} of {labels.who(declaration.sender)} got nothing. "
         f"{found.text[0].upper() if found.text[0].isalpha() else found.text[0]}{found.text[1:]} "
-        f"({words.who(flow.sender)} published it in packet {flow.first.packet})."
+        f"({labels.who(flow.sender)} published it in packet {flow.first.packet})."
     )
     story.culprit = declaration.sender
     story.advice.append(f"zenlake ke intersects {quote(key)} {quote(flow.key)}")

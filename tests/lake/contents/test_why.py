@@ -17,7 +17,7 @@ from zenlake.lake.publish import Store
 from zenlake.lake.sql import on_duckdb
 from zenlake.semantics import verdicts as semantics
 from zenlake.semantics.causes import CAUSES
-from zenlake.why import Wanted, report
+from zenlake.why import Scope, report
 from zenlake.why.from_capture import read_capture
 from zenlake.why.from_lake import read_lake, read_tables
 from zenlake.why.records import Evidence
@@ -52,7 +52,7 @@ VERDICTS = {
     "no_reply": {"empty"},
 }
 """For each cause, the verdicts that the first hop may have."""
-EVERYTHING = Wanted(key="**")
+EVERYTHING = Scope(key="**")
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def failures(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> P
     return place
 
 
-def stories_of_lake(lake: Path, wanted: Wanted) -> dict[str, list[Any]]:
+def stories_of_lake(lake: Path, wanted: Scope) -> dict[str, list[Any]]:
     return {
         evidence.capture: _stories(report(evidence, wanted))
         for evidence in read_lake(str(lake), wanted)
@@ -90,7 +90,7 @@ def test_bundled_captures_have_the_same_stories(everything: list[Evidence]) -> N
 def test_failures_of_bundled_captures_have_the_same_stories(lake: Path) -> None:
     """All captures with failures, and two without."""
     expected = {
-        capture: report(read_capture(capture, Wanted()), Wanted())
+        capture: report(read_capture(capture, Scope()), Scope())
         for capture in map(str, PATHS.values())
     }
     chosen = [capture for capture, made in expected.items() if made.stories]
@@ -101,23 +101,23 @@ def test_failures_of_bundled_captures_have_the_same_stories(lake: Path) -> None:
         on_duckdb.opened(Store(lake).snapshot(), spill) as connection,
     ):
         for capture in chosen:
-            [evidence] = read_tables(connection, Wanted(), capture)
-            assert _stories(report(evidence, Wanted())) == _stories(expected[capture]), capture
+            [evidence] = read_tables(connection, Scope(), capture)
+            assert _stories(report(evidence, Scope())) == _stories(expected[capture]), capture
 
 
 @pytest.mark.parametrize(
     "wanted",
     [
-        Wanted(),
-        Wanted(key="robot/**"),
-        Wanted(key="alive/arm"),
-        Wanted(key="lidar/*"),
-        Wanted(query="1"),
-        Wanted(packet=22),
+        Scope(),
+        Scope(key="robot/**"),
+        Scope(key="alive/arm"),
+        Scope(key="lidar/*"),
+        Scope(query="1"),
+        Scope(packet=22),
     ],
     ids=str,
 )
-def test_recorded_failures_have_the_same_stories(failures: Path, wanted: Wanted) -> None:
+def test_recorded_failures_have_the_same_stories(failures: Path, wanted: Scope) -> None:
     found = stories_of_lake(failures, wanted)
     assert sorted(found) == sorted(path_of(name) for name in FAILURES)
     assert sum(len(stories) - 1 for stories in found.values()) >= 1

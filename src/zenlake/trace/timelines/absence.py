@@ -43,52 +43,54 @@ class Gone(Generic[L]):
     """Whether a router undeclared it after relaying it from a node outside the capture."""
 
 
-def describe_gone(announced: Announced[L], declaration: L, time_ns: int, words: Wording) -> Gone[L]:
+def describe_gone(
+    announced: Announced[L], declaration: L, time_ns: int, wording: Wording
+) -> Gone[L]:
     """Explains why a declaration had ended at that moment."""
     path = path_to_first_end(announced, declaration)
     first = path[-1]
-    made = Gone(path, *_ended(announced, first, time_ns, words))
+    made = Gone(path, *_ended(announced, first, time_ns, wording))
     relays = [one for one in reversed(path[:-1]) if one.ended_by == "undeclare"]
     if relays:
-        names = _listed([words.who(one.sender) for one in relays])
-        made.sentence += f"; {names} passed that on{words.all_ended_in(relays)}"
+        names = _listed([wording.who(one.sender) for one in relays])
+        made.sentence += f"; {names} passed that on{wording.all_ended_in(relays)}"
     if made.how == UNDECLARED and announced.role(first.sender) == "router":
-        _look_behind(announced, first, made, words)
+        _look_behind(announced, first, made, wording)
     return made
 
 
 def _ended(
-    announced: Announced[L], declaration: L, time_ns: int, words: Wording
+    announced: Announced[L], declaration: L, time_ns: int, wording: Wording
 ) -> tuple[str, str | None, str]:
     """How it ended, which node ended it, and both as a sentence."""
-    who, other = words.who(declaration.sender), words.who(declaration.receiver)
-    what = f"the {declaration.entity} {words.key(declaration.key)} of {who}"
+    who, other = wording.who(declaration.sender), wording.who(declaration.receiver)
+    what = f"the {declaration.entity} {wording.key(declaration.key)} of {who}"
     when = (
         "before"
         if declaration.ended_ns is None
-        else f"{words.apart(time_ns - declaration.ended_ns)} before"
+        else f"{wording.apart(time_ns - declaration.ended_ns)} before"
     )
-    place = words.ended_in(declaration)
+    place = wording.ended_in(declaration)
     if declaration.ended_by == "undeclare":
         return UNDECLARED, declaration.sender, f"{what} was undeclared {when}{place}"
     if declaration.ended_by != "session":
         return VANISHED, declaration.sender, f"{what} was gone {when}"
     owner = path_to_origin(announced, declaration)[-1]
-    behind = "" if owner is declaration else f" (received from {words.who(owner.sender)})"
+    behind = "" if owner is declaration else f" (received from {wording.who(owner.sender)})"
     closer = announced.closer(declaration.session)
     if closer is not None:
         peer = other if closer == declaration.sender else who
         return (
             CLOSED,
             closer,
-            f"{what}{behind} ended with its session: {words.who(closer)} closed the session with "
-            f"{peer} {when}{words.closed_in(declaration.session)}",
+            f"{what}{behind} ended with its session: {wording.who(closer)} closed the session with "
+            f"{peer} {when}{wording.closed_in(declaration.session)}",
         )
     lost = f"{what}{behind} ended with its session with {other}, which was lost {when}{place}"
     return LOST, declaration.sender, lost
 
 
-def _look_behind(announced: Announced[L], declaration: L, made: Gone[L], words: Wording) -> None:
+def _look_behind(announced: Announced[L], declaration: L, made: Gone[L], wording: Wording) -> None:
     """Looks for the node behind a router: routers only relay declarations."""
     found = sources(announced, declaration)
     still = [
@@ -98,30 +100,30 @@ def _look_behind(announced: Announced[L], declaration: L, made: Gone[L], words: 
     ]
     if still:
         made.kept_by = still[0].sender
-        made.sentence += f", although {words.who(made.kept_by)} still declared it to that router"
+        made.sentence += f", although {wording.who(made.kept_by)} still declared it to that router"
     elif not found:
         made.is_unseen = True
-        router = words.who(declaration.sender)
+        router = wording.who(declaration.sender)
         made.sentence += f"; who had declared it to {router} is not in the capture"
 
 
 def describe_late(
-    announced: Announced[L], declaration: L, time_ns: int, words: Wording
+    announced: Announced[L], declaration: L, time_ns: int, wording: Wording
 ) -> tuple[str, list[L]]:
     """Explains a declaration that came after that moment; also returns its path to the origin."""
     path = path_to_origin(announced, declaration)
     first = path[-1]
-    key = words.key(declaration.key)
+    key = wording.key(declaration.key)
     if first.declared_ns > time_ns:
-        late = words.apart(first.declared_ns - time_ns)
-        who = words.who(first.sender)
-        place = words.declared_in(first)
+        late = wording.apart(first.declared_ns - time_ns)
+        who = wording.who(first.sender)
+        place = wording.declared_in(first)
         return f"{who} declared its {declaration.entity} {key} only {late} later{place}", path
-    late = words.apart(declaration.declared_ns - time_ns)
-    what = f"the {declaration.entity} {key} of {words.who(first.sender)}"
+    late = wording.apart(declaration.declared_ns - time_ns)
+    what = f"the {declaration.entity} {key} of {wording.who(first.sender)}"
     sentence = (
-        f"{words.who(declaration.sender)} announced {what} to {words.who(declaration.receiver)} "
-        f"only {late} later{words.declared_in(declaration)}"
+        f"{wording.who(declaration.sender)} announced {what} to "
+        f"{wording.who(declaration.receiver)} only {late} later{wording.declared_in(declaration)}"
     )
     return sentence, path
 

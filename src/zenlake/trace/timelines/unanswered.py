@@ -208,11 +208,11 @@ def _absence_text(
     apart: Callable[[int], str],
 ) -> str:
     """The sentence for a queryable that did not exist at that time, or may not have existed."""
-    words = Wording(who, _short, apart)
+    wording = Wording(who, _short, apart)
     if cause == "gone":
-        return f"it was gone: {describe_gone(queryables, one, time_ns, words).sentence}"
+        return f"it was gone: {describe_gone(queryables, one, time_ns, wording).sentence}"
     if cause == "not_yet_declared":
-        return describe_late(queryables, one, time_ns, words)[0]
+        return describe_late(queryables, one, time_ns, wording)[0]
     return (
         f"{who(one.sender)} declared the queryable {_short(one.key)}; it has that from another "
         "router, which may be gone: that is not in the capture, only link state says so"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.trace.recorded_sessions import TRUTH, path_of
 from zenlake.lake import direct
-from zenlake.why import Report, Wanted, report
+from zenlake.why import Report, Scope, report
 from zenlake.why.from_capture import read_capture
 from zenlake.why.from_lake import read_snapshot
 
@@ -19,7 +19,7 @@ def stories_of(made: Report) -> list[Any]:
 
 @pytest.mark.parametrize("name", sorted(TRUTH))
 def test_capture_and_tables_have_the_same_stories(name: str) -> None:
-    path, wanted = path_of(name), Wanted()
+    path, wanted = path_of(name), Scope()
     with direct.read([path]) as tables:
         [evidence] = read_snapshot(tables.snapshot(), wanted)
     assert stories_of(report(evidence, wanted)) == stories_of(

@@ -10,7 +10,7 @@ import pytest
 from tests.lake.derive.duck.one_capture import Rows, tables_of
 from tests.why.bundled_stories import NAMES, path_of
 from tests.why.scene import Connection, Scene, final, queryable, request
-from zenlake.why import Wanted, report
+from zenlake.why import Scope, report
 from zenlake.why.from_capture import read_capture
 from zenlake.wire import Declare, UndeclareQueryable
 
@@ -86,7 +86,7 @@ def test_table_has_the_cause_of_an_empty_query(tables: Rows, key: str) -> None:
 
 
 def test_why_has_the_same_causes(capture: Path) -> None:
-    wanted = Wanted(key="**")
+    wanted = Scope(key="**")
     stories = report(read_capture(str(capture), wanted), wanted).stories
     causes = {story.key: story for story in stories if story.subject == "query"}
     assert {key: story.cause for key, story in causes.items()} == {
@@ -105,7 +105,7 @@ def test_why_has_the_same_causes(capture: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_bundled_failures_have_the_same_causes(name: str, tmp_path: Path) -> None:
-    wanted = Wanted(key="**")
+    wanted = Scope(key="**")
     stories = report(read_capture(path_of(name), wanted), wanted).stories
     rows = {
         (row["session"], row["packet"], row["request_id"]): row

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import pytest
 
+from zenlake.why.formatting import Labels, counted, listed, ms, packets_text
 from zenlake.why.records import Evidence, Moment
-from zenlake.why.words import Words, counted, listed, ms, packets_text
 
 
 def test_zids_are_as_short_as_they_can_be() -> None:
     zids = ["abcd0111", "abcd0222", "abce0000", "ffff", "ffffff", "12"]
-    words = Words(Evidence("x", roles=dict.fromkeys(zids, "client")))
-    shown = [words.short(zid) for zid in zids]
+    labels = Labels(Evidence("x", roles=dict.fromkeys(zids, "client")))
+    shown = [labels.short(zid) for zid in zids]
     assert shown == ["abcd01", "abcd02", "abce", "ffff", "fffff", "12"]
     assert len(set(shown)) == len(zids)
 
 
 def test_a_node_has_a_role_or_none() -> None:
-    words = Words(Evidence("x", roles={"abcd01": "router"}))
-    assert words.who("abcd01") == "router abcd"
-    assert words.who("9999") == "node 9999"
-    assert words.who(None) == "an unnamed node"
+    labels = Labels(Evidence("x", roles={"abcd01": "router"}))
+    assert labels.who("abcd01") == "router abcd"
+    assert labels.who("9999") == "node 9999"
+    assert labels.who(None) == "an unnamed node"
 
 
 def test_times_count_from_the_start() -> None:
-    words = Words(Evidence("x", first_ns=5_000_000_000))
-    assert words.at(Moment(6_500_000_000, 7)) == "packet 7, 1.500 s"
-    assert words.at(Moment(6_500_000_000, None)) == "at 1.500 s"
+    labels = Labels(Evidence("x", first_ns=5_000_000_000))
+    assert labels.at(Moment(6_500_000_000, 7)) == "packet 7, 1.500 s"
+    assert labels.at(Moment(6_500_000_000, None)) == "at 1.500 s"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Journeys: a query over all its hops, as a tree of the nodes that forwarded it."""
+"""Query trees: a query over all its hops, as a tree of the nodes that forwarded it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from zenlake.why.records import QueryHop
 
 
 @dataclass(slots=True)
-class Journey:
+class QueryTree:
     """One REQUEST, and those by which its receiver forwarded it."""
 
     query: QueryHop
-    onward: list[Journey] = field(default_factory=list)
+    onward: list[QueryTree] = field(default_factory=list)
 
     def hops(self) -> Iterator[QueryHop]:
         yield self.query
         for part in self.onward:
             yield from part.hops()
 
-    def leaves(self) -> Iterator[Journey]:
+    def leaves(self) -> Iterator[QueryTree]:
         if not self.onward:
             yield self
         for part in self.onward:
@@ -49,12 +49,12 @@ def set_trace_ids(queries: list[QueryHop]) -> None:
             )
 
 
-def journeys(queries: list[QueryHop]) -> list[Journey]:
+def query_trees(queries: list[QueryHop]) -> list[QueryTree]:
     """Each query as a tree; a request of unknown origin is a tree of its own."""
-    found: list[Journey] = []
-    traces: dict[int, list[Journey]] = {}
+    found: list[QueryTree] = []
+    traces: dict[int, list[QueryTree]] = {}
     for query in sorted(queries, key=lambda one: (one.seq, one.session)):
-        journey = Journey(query)
+        tree = QueryTree(query)
         earlier = [] if query.trace_id is None else traces.setdefault(query.trace_id, [])
         parent = next(
             (
@@ -65,8 +65,8 @@ def journeys(queries: list[QueryHop]) -> list[Journey]:
             None,
         )
         if parent is None:
-            found.append(journey)
+            found.append(tree)
         else:
-            parent.onward.append(journey)
-        earlier.append(journey)
+            parent.onward.append(tree)
+        earlier.append(tree)
     return found

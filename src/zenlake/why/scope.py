@@ -1,4 +1,4 @@
-"""Wanted: the part of a capture that the user asks about; other records are not kept."""
+"""Scope: the part of a capture that the user asks about; other records are not kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AT: Final = re.compile(r"(?:(?<=/)|^)@")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Scope:
     """A query by its number, a key expression, a packet; or everything."""
 
     query: str | None = None
@@ -38,12 +38,12 @@ class Wanted:
         Wildcards match chunks with @ here, which they do not in Zenoh: `robot/**` includes
         `robot/7/@meta`, so that the story can explain why it did not match.
         """
-        if self.key is None or key is None or meet(self.key, key):
+        if self.key is None or key is None or intersects(self.key, key):
             return True
-        return ("@" in key or "@" in self.key) and meet(without_at(self.key), without_at(key))
+        return ("@" in key or "@" in self.key) and intersects(without_at(self.key), without_at(key))
 
 
-def wanted(query: str | None, key: str | None, packet: int | None) -> Wanted:
+def parse_scope(query: str | None, key: str | None, packet: int | None) -> Scope:
     if key is not None:
         try:
             key = canonize(key)
@@ -51,7 +51,7 @@ def wanted(query: str | None, key: str | None, packet: int | None) -> Wanted:
             raise LocalError(f"--key: {error}") from None
     if query is not None and not _is_reference(query):
         raise LocalError(f"--query: {query!r} is not a request id, trace id or SESSION/ID")
-    return Wanted(query, key, packet)
+    return Scope(query, key, packet)
 
 
 def _is_reference(text: str) -> bool:
@@ -65,6 +65,6 @@ def without_at(expression: str) -> str:
 
 
 @lru_cache(maxsize=100_000)
-def meet(a: str, b: str) -> bool:
+def intersects(a: str, b: str) -> bool:
     """Whether two expressions intersect; invalid ones only if they are equal."""
     return texts_intersect(a, b) is True

@@ -1,4 +1,4 @@
-"""Words: how stories write nodes, times, counts and keys."""
+"""Formatting: how stories write nodes, times, counts and keys."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _KEY_CHARACTERS_MAX: Final = 200
 _PACKETS_SHOWN: Final = 5
 
 
-class Words:
-    """For one capture: times count from its start, zids are cut to a unique prefix."""
+class Labels:
+    """How one capture is written: zids are cut to a unique prefix, times count from its start."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._first_ns = evidence.first_ns
