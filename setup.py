@@ -79,7 +79,7 @@ HOT_MODULES = (
     "src/zenlake/rules/keys.py",
     "src/zenlake/rules/link_states.py",
     "src/zenlake/rules/liveness.py",
-    "src/zenlake/rules/memory.py",
+    "src/zenlake/rules/fact_updates.py",
     "src/zenlake/rules/multicast.py",
     "src/zenlake/rules/queries.py",
     "src/zenlake/rules/rare.py",

@@ -20,8 +20,8 @@ from zenlake.limits import (
     RULES_FINDINGS_PER_SIDE_MAX,
     RULES_OPEN_MAX,
 )
-from zenlake.rules import memory
-from zenlake.rules.facts import Side
+from zenlake.rules import fact_updates
+from zenlake.rules.facts import SideFacts
 from zenlake.wire import Push, Put, WireExpr
 
 
@@ -79,14 +79,14 @@ def test_violations_beyond_the_limit_are_counted_and_reported(tmp_path: Path) ->
     checker = rules.Checker()
     for item, events in trace.open(str(tmp_path / "many.pcapng")).steps():
         checker.feed(item, events)
-    found = checker.take()
+    found = checker.pop_findings()
     assert checker.counts == {"key-invalid": times, "put-to-many": 1}
     messages = [one.message for one in found if one.rule.id == "key-invalid"]
     assert len(messages) == RULES_FINDINGS_PER_SIDE_MAX + 1
     assert messages[-1] == "7 more of these"
     assert sum(one.times for one in found if one.rule.id == "key-invalid") == times
     assert [one.rule.id for one in found].count("put-to-many") == 1
-    assert not checker.take()
+    assert not checker.pop_findings()
 
 
 def test_a_message_that_was_given_up_needs_no_end(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_more_than_can_be_remembered_is_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert limits.RULES_OPEN_MAX == RULES_OPEN_MAX > 1_000
-    monkeypatch.setattr(memory, "RULES_OPEN_MAX", 4)
+    monkeypatch.setattr(fact_updates, "RULES_OPEN_MAX", 4)
     recorder = Recorder(1)
     chat = Chat(recorder, protocol="tcp")
     chat.open()
@@ -147,7 +147,7 @@ def test_more_than_can_be_remembered_is_not_judged(
 
 
 def test_requests_that_are_over_make_room() -> None:
-    side = Side(None)
+    side = SideFacts(None)
     for number in range(RULES_ENDED_REQUESTS_MAX):
         side.end_request(number, 7)
     assert not side.forgets

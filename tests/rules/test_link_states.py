@@ -10,8 +10,8 @@ from tests.rules.captures import findings
 from tests.rules.chat import Chat
 from tests.rules.faults.asking import states
 from tests.rules.wires import Recorder
-from zenlake.rules import memory
-from zenlake.rules.facts import Side
+from zenlake.rules import fact_updates
+from zenlake.rules.facts import SideFacts
 from zenlake.wire import LinkState, Oam, ZenohId
 
 ONE, OTHER = ZenohId(b"\x01\x01"), ZenohId(b"\x02\x02")
@@ -82,15 +82,15 @@ def test_other_versions_do_not_fall(tmp_path: Path) -> None:
 def test_what_is_remembered_of_links_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sides: list[Side] = []
-    monkeypatch.setattr(memory, "RULES_OPEN_MAX", 20)
-    remember = memory._link_states
+    sides: list[SideFacts] = []
+    monkeypatch.setattr(fact_updates, "RULES_OPEN_MAX", 20)
+    update_facts = fact_updates._link_states
 
-    def spy(message: Oam, side: Side) -> None:
-        remember(message, side)
+    def spy(message: Oam, side: SideFacts) -> None:
+        update_facts(message, side)
         sides.append(side)
 
-    monkeypatch.setattr(memory, "_link_states", spy)
+    monkeypatch.setattr(fact_updates, "_link_states", spy)
     capture = LinkStateCapture()
     for number in range(100):
         capture.add((1, 2), LinkState(2, number, (0, 1), zid=ZenohId(bytes((7, number + 1)))))

@@ -8,7 +8,7 @@ import pytest
 
 from tests.trace.sidecar import PATHS
 from zenlake import trace
-from zenlake.rules.rare import Lane, RareMessages, give_carriers, give_keys
+from zenlake.rules.rare import Lane, RareMessages, set_carriers, set_keys
 from zenlake.trace.events import MessageSeen
 from zenlake.wire import Declare, Interest
 
@@ -56,8 +56,8 @@ def test_they_are_those_of_the_trace(name: str) -> None:
         odd,
     )
     keys = list(dict.fromkeys(event.key for event in seen if event.key is not None))
-    give_keys(found, [-1 if one.key is None else keys.index(one.key) for one in seen], keys)
-    give_carriers(found, [lane_of(event) for event in seen])
+    set_keys(found, [-1 if one.key is None else keys.index(one.key) for one in seen], keys)
+    set_carriers(found, [lane_of(event) for event in seen])
     assert [content_of(event) for event in found] == [content_of(event) for event in seen]
     assert not odd
 

@@ -9,7 +9,7 @@ import pytest
 
 from zenlake import rules
 from zenlake.rules import RULES, Rule
-from zenlake.rules.book import is_declared
+from zenlake.rules.registry import is_declared
 from zenlake.rules.screens import KEPT_BY, REASONS, Followed, Never, check_screen
 
 
@@ -67,4 +67,4 @@ def test_a_rule_reads_only_what_is_kept_for_it(rule: Rule) -> None:
 
 def test_facts_are_found_in_what_a_rule_calls() -> None:
     assert "timed_out" in facts_read(("queries", "response_after_final"), set())
-    assert "said_ns" in facts_read(("liveness", "lease_exceeded"), set())
+    assert "last_batch_ns" in facts_read(("liveness", "lease_exceeded"), set())

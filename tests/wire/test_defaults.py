@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zenlake.limits import BATCH_BYTES_MAX
-from zenlake.rules.book import RULES
+from zenlake.rules.registry import RULES
 from zenlake.wire import Frame, Init, Join, Priority, QoS, Resolution, WhatAmI, ZenohId, defaults
 from zenlake.wire.values.qos import DEFAULT_QOS
 from zenlake.wire.values.resolution import DEFAULT_RESOLUTION

@@ -15,7 +15,7 @@ from zenlake.cli.output import Lines, painter, print_json, safe
 from zenlake.cli.progress import watched_steps
 from zenlake.errors import LocalError
 from zenlake.rules import ERROR, RULES, SEVERITIES, Finding, Rule
-from zenlake.rules.book import BY_TOPIC
+from zenlake.rules.registry import BY_TOPIC
 from zenlake.semantics.citations import cited, cited_text
 from zenlake.trace import Trace
 from zenlake.trace.events import MessageSeen
@@ -91,7 +91,7 @@ def _check(steps: Steps, report: _Report, only: list[str], as_json: bool) -> Non
     checker = rules.Checker(only)
 
     def collect() -> None:
-        for finding in checker.take():
+        for finding in checker.pop_findings():
             report.add(finding)
             if as_json:
                 print_json(_as_json(report.file, finding))

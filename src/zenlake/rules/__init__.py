@@ -1,9 +1,10 @@
 """Conformance rules: requirements of the pages and references that a capture can show.
 
     rule            Rule, and the decorator that registers one
-    book            all of them, by topic: handshake, channels, keys, queries, ...
-    facts, memory   the state that rules read, and how messages change it
-    spelling        bytes that differ from the canonical encoding of their messages
+    registry        all of them, by topic: handshake, channels, keys, queries, ...
+    facts           the state that rules read
+    fact_updates    how messages change it
+    noncanonical    bytes that differ from the canonical encoding of their messages
     checker         Checker: events in, findings out
 
 from zenlake import rules, trace
@@ -18,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from zenlake.rules.book import RULES
 from zenlake.rules.checker import Checker
 from zenlake.rules.finding import Finding
+from zenlake.rules.registry import RULES
 from zenlake.rules.rule import ERROR, NOTE, SEVERITIES, WARNING, Rule
 from zenlake.trace.trace import Trace
 
@@ -43,4 +44,4 @@ def check(trace: Trace, only: Collection[str] | None = None) -> Iterator[Finding
     for item, events in trace.steps():
         checker.feed(item, events)
         if checker.findings:
-            yield from checker.take()
+            yield from checker.pop_findings()

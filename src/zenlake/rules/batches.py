@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.rules import spelling
+from zenlake.rules import noncanonical
 from zenlake.rules.facts import OPENED, SeenBatch
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked, Followed, Never
@@ -17,14 +17,14 @@ _GRACE_NS: Final = 1_000_000_000
 
 def _agreed_bytes(seen: SeenBatch) -> int | None:
     """The batch size that holds for a batch; None during the handshake or where not known."""
-    session = seen.talk.session
-    if session is None or seen.line.stage < OPENED:
+    session = seen.facts.session
+    if session is None or seen.link_facts.stage < OPENED:
         return None
     return session.batch_size
 
 
 def _prefix_bytes(seen: SeenBatch) -> int:
-    session = seen.talk.session
+    session = seen.facts.session
     is_stream = seen.batch.link.protocol == "tcp"
     return 2 if is_stream and session is not None and not session.lowlatency else 0
 
@@ -41,7 +41,7 @@ def _prefix_bytes(seen: SeenBatch) -> int:
 def batch_too_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
     agreed = _agreed_bytes(seen)
     size = len(batch.data) + _prefix_bytes(seen)
-    if agreed is None or batch.state != "ok" or size <= agreed or seen.talk.is_multicast:
+    if agreed is None or batch.state != "ok" or size <= agreed or seen.facts.is_multicast:
         return None
     return f"a batch of {size} bytes, {agreed} are agreed"
 
@@ -57,7 +57,7 @@ def batch_too_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
 )
 def group_batch_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
     agreed = _agreed_bytes(seen)
-    if agreed is None or not seen.talk.is_multicast or len(batch.data) <= agreed:
+    if agreed is None or not seen.facts.is_multicast or len(batch.data) <= agreed:
         return None
     return f"a datagram of {len(batch.data)} bytes, JOIN announces {agreed}"
 
@@ -119,8 +119,8 @@ def low_latency_kind(batch: LinkBatch, seen: SeenBatch) -> str | None:
     screen=Asked("unit.is_low_latency and unit.messages > 1"),
 )
 def low_latency_batched(batch: LinkBatch, seen: SeenBatch) -> str | None:
-    session = seen.talk.session
-    is_one = session is not None and session.lowlatency and seen.line.stage == OPENED
+    session = seen.facts.session
+    is_one = session is not None and session.lowlatency and seen.link_facts.stage == OPENED
     if not is_one or len(batch.messages) < 2:
         return None
     return f"{len(batch.messages)} messages in one unit"
@@ -156,17 +156,17 @@ def mandatory_extension_unknown(batch: LinkBatch, seen: SeenBatch) -> str | None
     screen=Never("MALFORMED"),
 )
 def mandatory_extension_accepted(batch: LinkBatch, seen: SeenBatch) -> str | None:
-    other, line = 1 - batch.direction, seen.line
-    what = line.refusable[other]
-    if not what or seen.talk.is_multicast or not batch.messages:
+    other, link_facts = 1 - batch.direction, seen.link_facts
+    what = link_facts.refusable[other]
+    if not what or seen.facts.is_multicast or not batch.messages:
         return None
-    since_ns = batch.time_ns - line.refusable_ns[other]
+    since_ns = batch.time_ns - link_facts.refusable_ns[other]
     if since_ns < _GRACE_NS or isinstance(batch.messages[0], Close):
         return None
     return f"it still sends {since_ns / 1e9:.1f} s after it got {what}"
 
 
-# --- spelling ---------------------------------------------------------------------------------
+# --- noncanonical encodings ------------------------------------------------------------------
 
 
 @rule(
@@ -175,10 +175,10 @@ def mandatory_extension_accepted(batch: LinkBatch, seen: SeenBatch) -> str | Non
     LinkBatch,
     text="Reserved bits are sent as zero.",
     page="Message Reference, boxes; wire reference §1.1; SN-8",
-    screen=Followed("spelling"),
+    screen=Followed("noncanonical"),
 )
 def reserved_bits(batch: LinkBatch, seen: SeenBatch) -> str | None:
-    return seen.odd(spelling.RESERVED)
+    return seen.deviation(noncanonical.RESERVED)
 
 
 @rule(
@@ -187,10 +187,10 @@ def reserved_bits(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="A variable-length integer is written in as few bytes as it needs.",
     page="packets, VLE; wire reference §1.2; SN-2",
-    screen=Followed("spelling"),
+    screen=Followed("noncanonical"),
 )
 def integer_not_minimal(batch: LinkBatch, seen: SeenBatch) -> str | None:
-    return seen.odd(spelling.OVERLONG)
+    return seen.deviation(noncanonical.OVERLONG)
 
 
 @rule(
@@ -199,10 +199,10 @@ def integer_not_minimal(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="An extension comes once in a message; of several, only the last counts.",
     page="wire reference §2.1; SN-16",
-    screen=Followed("spelling"),
+    screen=Followed("noncanonical"),
 )
 def extension_repeated(batch: LinkBatch, seen: SeenBatch) -> str | None:
-    return seen.odd(spelling.REPEATED)
+    return seen.deviation(noncanonical.REPEATED)
 
 
 @rule(
@@ -211,10 +211,10 @@ def extension_repeated(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="N announces a suffix, so the suffix is not empty.",
     page="Message Reference, N; wire reference §1.10; SN-50",
-    screen=Followed("spelling"),
+    screen=Followed("noncanonical"),
 )
 def suffix_empty(batch: LinkBatch, seen: SeenBatch) -> str | None:
-    return seen.odd(spelling.EMPTY_SUFFIX)
+    return seen.deviation(noncanonical.EMPTY_SUFFIX)
 
 
 @rule(
@@ -223,10 +223,10 @@ def suffix_empty(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="An id is written without zero bytes at its high end.",
     page="wire reference §1.4; SN-4",
-    screen=Followed("spelling"),
+    screen=Followed("noncanonical"),
 )
 def zid_zeros(batch: LinkBatch, seen: SeenBatch) -> str | None:
-    return seen.odd(spelling.ZID_ZEROS)
+    return seen.deviation(noncanonical.ZID_ZEROS)
 
 
 @rule(
@@ -238,8 +238,8 @@ def zid_zeros(batch: LinkBatch, seen: SeenBatch) -> str | None:
     screen=Never("TERMS"),
 )
 def compression_header(batch: LinkBatch, seen: SeenBatch) -> str | None:
-    session = seen.talk.session
-    if session is None or not session.compression or seen.line.stage < OPENED:
+    session = seen.facts.session
+    if session is None or not session.compression or seen.link_facts.stage < OPENED:
         return None
     if not batch.data or batch.data[0] < 2 or batch.state != "ok":
         return None
@@ -258,7 +258,7 @@ def compression_header(batch: LinkBatch, seen: SeenBatch) -> str | None:
 )
 def fragment_small(batch: LinkBatch, seen: SeenBatch) -> str | None:
     agreed = _agreed_bytes(seen)
-    session = seen.talk.session
+    session = seen.facts.session
     if agreed is None or session is None or session.compression or session.is_multicast:
         return None
     first = batch.messages[0] if batch.messages else None

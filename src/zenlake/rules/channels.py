@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from zenlake.rules.facts import Seen, SeenLack
+from zenlake.rules.facts import Seen, SeenGap
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked, Followed, Never
 from zenlake.trace.channel import channel_key
@@ -47,7 +47,7 @@ def qos_byte(qos: QoS | None) -> int:
     screen=Never("SEQUENCE"),
 )
 def sn_outside(message: Frame | Fragment, seen: Seen) -> str | None:
-    session = seen.talk.session
+    session = seen.facts.session
     if session is None or not session.mask or not message.sn & ~session.mask:
         return None
     return f"{message.sn} is above {session.mask}"
@@ -64,7 +64,7 @@ def sn_outside(message: Frame | Fragment, seen: Seen) -> str | None:
     screen=Never("SEQUENCE"),
 )
 def sn_backwards(message: Frame | Fragment, seen: Seen) -> str | None:
-    if seen.line.is_datagrams or seen.event.ignored != "its sequence number is not new":
+    if seen.link_facts.is_datagrams or seen.event.ignored != "its sequence number is not new":
         return None
     return f"{message.sn} is not new in its channel ({_channel(message)})"
 
@@ -79,8 +79,8 @@ def sn_backwards(message: Frame | Fragment, seen: Seen) -> str | None:
     whole=True,
     screen=Never("SEQUENCE"),
 )
-def sn_gap(missing: Missing, seen: SeenLack) -> str | None:
-    if missing.kind != "sn_gap" or seen.line.is_datagrams:
+def sn_gap(missing: Missing, seen: SeenGap) -> str | None:
+    if missing.kind != "sn_gap" or seen.link_facts.is_datagrams:
         return None
     return f"{missing.count} numbers are skipped"
 
@@ -100,7 +100,7 @@ def sn_skipped_after_fragments(message: Frame | Fragment, seen: Seen) -> str | N
     if not seen.sender.after_fragments:
         return None
     last = seen.sender.after_fragments.get(channel_key(message))
-    session = seen.talk.session
+    session = seen.facts.session
     if last is None or session is None or message.sn != advance_sn(last, 2, session.mask):
         return None
     return f"{last} is followed by {message.sn}"
@@ -115,7 +115,7 @@ def sn_skipped_after_fragments(message: Frame | Fragment, seen: Seen) -> str | N
     screen=Asked("frame.is_empty"),
 )
 def frame_empty(message: Frame, seen: Seen) -> str | None:
-    if message.messages or seen.line.is_cut:
+    if message.messages or seen.link_facts.is_cut:
         return None
     return f"FRAME {message.sn} is empty"
 

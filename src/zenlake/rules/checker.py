@@ -13,25 +13,25 @@ from typing import Any, Final
 
 from zenlake.errors import WireError
 from zenlake.limits import RULES_FINDINGS_PER_SIDE_MAX, TRACE_SCOUTS_MAX
-from zenlake.rules.book import BY_DECLARATION, BY_SUBJECT, RULES
+from zenlake.rules.fact_updates import forget_fragments, update_facts
 from zenlake.rules.facts import (
     DATAGRAMS,
     OPENED,
     Ending,
-    Line,
+    LinkFacts,
     OpenFragments,
     OpenInterest,
     OpenRequest,
     Seen,
     SeenBatch,
-    SeenLack,
-    Side,
-    Talk,
+    SeenGap,
+    SessionFacts,
+    SideFacts,
 )
 from zenlake.rules.finding import Finding, Place, batch_place, place_of
-from zenlake.rules.memory import forget_fragments, remember
+from zenlake.rules.noncanonical import Deviation, deviations
+from zenlake.rules.registry import BY_DECLARATION, BY_SUBJECT, RULES
 from zenlake.rules.rule import NOTE, Rule
-from zenlake.rules.spelling import Oddity, oddities
 from zenlake.trace.events import (
     MessageSeen,
     Missing,
@@ -61,9 +61,9 @@ class Checker:
         "_asked",
         "_by_declaration",
         "_by_subject",
-        "_lines",
-        "_nobody",
-        "_talks",
+        "_link_facts",
+        "_session_facts",
+        "_unassigned",
         "counts",
         "findings",
     )
@@ -77,9 +77,9 @@ class Checker:
         """
         self._by_subject = BY_SUBJECT if only is None else _chosen(BY_SUBJECT, only)
         self._by_declaration = BY_DECLARATION if only is None else _chosen(BY_DECLARATION, only)
-        self._talks: dict[Session, Talk] = {}
-        self._lines: dict[Link, Line] = {}
-        self._nobody = Talk(None, False)
+        self._session_facts: dict[Session, SessionFacts] = {}
+        self._link_facts: dict[Link, LinkFacts] = {}
+        self._unassigned = SessionFacts(None, False)
         self._asked: OrderedDict[str, int] = OrderedDict()
 
     def feed(self, item: LinkItem, events: list[TraceEvent]) -> None:
@@ -87,9 +87,9 @@ class Checker:
             self._batch(item)
         for event in events:
             if isinstance(event, MessageSeen):
-                self.see(event)
+                self.check_message(event)
             elif isinstance(event, (Missing, Undecoded)):
-                self._lack(event)
+                self._gap(event)
             elif isinstance(event, SessionChanged):
                 self._session(event)
         if isinstance(item, LinkBatch):
@@ -97,55 +97,57 @@ class Checker:
         elif isinstance(item, LinkClosed):
             self._link_closed(item)
 
-    def take(self) -> list[Finding]:
+    def pop_findings(self) -> list[Finding]:
         """The findings since the last call."""
         found, self.findings = self.findings, []
         return found
 
     # --- state -----------------------------------------------------------------------------
 
-    def talk(self, session: Session | None) -> Talk:
+    def facts(self, session: Session | None) -> SessionFacts:
         if session is None:
-            return self._nobody
-        talk = self._talks.get(session)
-        if talk is None:
+            return self._unassigned
+        facts = self._session_facts.get(session)
+        if facts is None:
             # `_batch` creates one for each session whose beginning is in the capture.
-            talk = self._talks[session] = Talk(session, False)
-        return talk
+            facts = self._session_facts[session] = SessionFacts(session, False)
+        return facts
 
-    def line(self, link: Link) -> Line:
-        line = self._lines.get(link)
-        if line is None:
-            line = self._lines[link] = Line(link.protocol in DATAGRAMS)
-        return line
+    def link_facts(self, link: Link) -> LinkFacts:
+        link_facts = self._link_facts.get(link)
+        if link_facts is None:
+            link_facts = self._link_facts[link] = LinkFacts(link.protocol in DATAGRAMS)
+        return link_facts
 
     # --- judging ---------------------------------------------------------------------------
 
-    def _ask(self, rules: list[Rule], what: Any, seen: Any, talk: Talk, place: Place) -> None:
-        if not talk.is_sure:
+    def _apply(
+        self, rules: list[Rule], what: Any, seen: Any, facts: SessionFacts, place: Place
+    ) -> None:
+        if not facts.is_sure:
             return
-        is_whole = talk.is_whole and talk.is_met and not talk.is_over
+        is_whole = facts.is_whole and facts.is_met and not facts.is_over
         for rule in rules:
             if rule.needs_whole and not is_whole:
                 continue
             text = rule.judge(what, seen)
             if text is not None:
-                self._tell(rule, talk.side(place.node), place, text)
+                self._report(rule, facts.side(place.node), place, text)
 
-    def _ask_of(self, rules: list[Rule], event: MessageSeen, seen: Seen) -> None:
+    def _apply_to_message(self, rules: list[Rule], event: MessageSeen, seen: Seen) -> None:
         """The same for a message; its place is created only for a finding."""
-        talk, message = seen.talk, event.message
-        if not talk.is_sure:
+        facts, message = seen.facts, event.message
+        if not facts.is_sure:
             return
-        is_whole = talk.is_whole and talk.is_met and not talk.is_over
+        is_whole = facts.is_whole and facts.is_met and not facts.is_over
         for rule in rules:
             if rule.needs_whole and not is_whole:
                 continue
             text = rule.judge(message, seen)
             if text is not None:
-                self._tell(rule, seen.sender, place_of(event), text)
+                self._report(rule, seen.sender, place_of(event), text)
 
-    def _tell(self, rule: Rule, side: Side, place: Place, text: str) -> None:
+    def _report(self, rule: Rule, side: SideFacts, place: Place, text: str) -> None:
         times = side.broken.get(rule.id, 0) + 1
         # Known deviations are reported once for each side.
         if rule.severity == NOTE and times > 1:
@@ -159,45 +161,45 @@ class Checker:
 
     def _batch(self, batch: LinkBatch) -> None:
         link, session = batch.link, batch.link.session
-        line = self.line(link)
-        line.is_cut = batch.state != "ok"
-        if session is not None and session not in self._talks:
+        link_facts = self.link_facts(link)
+        link_facts.is_cut = batch.state != "ok"
+        if session is not None and session not in self._session_facts:
             is_whole = link.protocol in _STREAMS and link.seen_start and _begins(batch)
-            self._talks[session] = Talk(session, is_whole)
-        talk = self.talk(session)
-        if link.is_behind or _is_unsettled(batch, line):
-            talk.lose()
-        self.ask_of_batch(batch, self._by_subject.get(LinkBatch, _NOTHING))
+            self._session_facts[session] = SessionFacts(session, is_whole)
+        facts = self.facts(session)
+        if link.is_behind or _is_unsettled(batch, link_facts):
+            facts.note_gap()
+        self.apply_to_batch(batch, self._by_subject.get(LinkBatch, _NOTHING))
 
-    def ask_of_batch(self, batch: LinkBatch, rules: list[Rule]) -> None:
+    def apply_to_batch(self, batch: LinkBatch, rules: list[Rule]) -> None:
         """Applies some rules to a batch, without changing the state."""
-        session, line = batch.link.session, self.line(batch.link)
-        talk = self.talk(session)
+        session, link_facts = batch.link.session, self.link_facts(batch.link)
+        facts = self.facts(session)
         node = None if session is None else sender_node(batch, session)
-        sender, receiver = talk.side(node), talk.side(_other(batch, session))
-        odd = _oddities(batch, session, line)
-        seen = SeenBatch(batch, talk, line, sender, receiver, odd)
-        self._ask(rules, batch, seen, talk, batch_place(batch, node))
+        sender, receiver = facts.side(node), facts.side(_other(batch, session))
+        deviation = _deviations(batch, session, link_facts)
+        seen = SeenBatch(batch, facts, link_facts, sender, receiver, deviation)
+        self._apply(rules, batch, seen, facts, batch_place(batch, node))
 
-    def ask_of_message(self, event: MessageSeen, rules: list[Rule]) -> None:
+    def apply_to_message(self, event: MessageSeen, rules: list[Rule]) -> None:
         """Applies some rules to a message, without changing the state."""
-        self._ask_of(rules, event, self.seen(event))
+        self._apply_to_message(rules, event, self.seen(event))
 
     def seen(self, event: MessageSeen) -> Seen:
         """A message with the state before it."""
-        return Seen(event, self.talk(event.session), self.line(event.link), self._asked)
+        return Seen(event, self.facts(event.session), self.link_facts(event.link), self._asked)
 
-    def see(self, event: MessageSeen, only: list[Rule] | None = None) -> None:
+    def check_message(self, event: MessageSeen, only: list[Rule] | None = None) -> None:
         """Checks one message; `only` are the rules that may be broken, if known."""
-        talk, line = self.talk(event.session), self.line(event.link)
+        facts, link_facts = self.facts(event.session), self.link_facts(event.link)
         message = event.message
         if event.ignored is not None and isinstance(message, NetworkMessage):
             return  # its carrier was checked
         if event.link.is_behind:
-            talk.lose()  # also of a handshake that has just joined another session
-        seen = Seen(event, talk, line, self._asked)
-        if not seen.sender.has_spoken and isinstance(message, NetworkMessage):
-            meet(event, seen.talk)
+            facts.note_gap()  # also of a handshake that has just joined another session
+        seen = Seen(event, facts, link_facts, self._asked)
+        if not seen.sender.has_sent and isinstance(message, NetworkMessage):
+            note_first_message(event, seen.facts)
         if only is not None:
             rules = only
         elif isinstance(message, Declare):
@@ -205,12 +207,12 @@ class Checker:
         else:
             rules = self._by_subject.get(type(message), _NOTHING)
         if rules:
-            self._ask_of(rules, event, seen)
+            self._apply_to_message(rules, event, seen)
         if isinstance(message, Scout):
             self._scout(event.sender, message)
         elif event.ignored is None or isinstance(message, (Init, Open)):
             # Data may come before an OPEN_ACK, which then changes nothing.
-            remember(seen)
+            update_facts(seen)
         elif isinstance(message, Fragment):
             forget_fragments(message, seen)
 
@@ -219,106 +221,112 @@ class Checker:
         if len(self._asked) > TRACE_SCOUTS_MAX:
             self._asked.popitem(last=False)
 
-    def _lack(self, event: Missing | Undecoded) -> None:
+    def _gap(self, event: Missing | Undecoded) -> None:
         """A gap, or bytes that could not be decoded."""
         session = event.link.session
         if session is None:
             return
-        talk, line = self.talk(session), self.line(event.link)
+        facts, link_facts = self.facts(session), self.link_facts(event.link)
         if isinstance(event, Missing):
             is_lost = event.kind in _LOST
-            talk.has_gaps = talk.has_gaps or (event.kind == "sn_gap" and line.is_datagrams)
+            facts.has_gaps = facts.has_gaps or (event.kind == "sn_gap" and link_facts.is_datagrams)
         else:
             is_lost = event.state in ("gap", "truncated")
         if is_lost:
-            talk.lose()
+            facts.note_gap()
             return
         side = event.link.sides[event.direction]
         node = None if session.is_multicast else session.nodes[side]
         place = Place(event.packet, event.time_ns, 0, event.link, session, node)
         rules = self._by_subject.get(type(event), _NOTHING)
-        self._ask(rules, event, SeenLack(line, talk), talk, place)
+        self._apply(rules, event, SeenGap(link_facts, facts), facts, place)
 
     # --- ends ------------------------------------------------------------------------------
 
     def _after_batch(self, batch: LinkBatch) -> None:
-        line, direction = self.line(batch.link), batch.direction
+        link_facts, direction = self.link_facts(batch.link), batch.direction
         session = batch.link.session
-        line.said_ns[direction] = max(line.said_ns[direction], batch.time_ns)
-        line.batches[direction] += 1
+        link_facts.last_batch_ns[direction] = max(
+            link_facts.last_batch_ns[direction], batch.time_ns
+        )
+        link_facts.batches[direction] += 1
         error = batch.error
         if batch.state == "malformed" and error is not None:
-            if error.cause.startswith("unknown extension") and not line.refusable[direction]:
-                line.refusable[direction] = f"{error.message}: {error.cause}"
-                line.refusable_ns[direction] = batch.time_ns
-            self.talk(session).is_whole = False
+            if error.cause.startswith("unknown extension") and not link_facts.refusable[direction]:
+                link_facts.refusable[direction] = f"{error.message}: {error.cause}"
+                link_facts.refusable_ns[direction] = batch.time_ns
+            self.facts(session).is_whole = False
         if not batch.data and session is not None:
-            side = self.talk(session).side(sender_node(batch, session))
+            side = self.facts(session).side(sender_node(batch, session))
             side.gave_up = bool(side.fragments)
 
     def _session(self, event: SessionChanged) -> None:
         session = event.session
         if session.is_multicast:
             return
-        talk = self.talk(session)
+        facts = self.facts(session)
         if event.change == "joined" or len(session.links) > 1:
-            talk.is_whole = False  # order between links is not known
+            facts.is_whole = False  # order between links is not known
         elif ends_session(event):
-            self._end(talk, event.time_ns, self._closed_by(event.link), False)
+            self._end(facts, event.time_ns, self._closed_by(event.link), False)
 
     def _closed_by(self, link: Link) -> Node | None:
-        line, session = self.line(link), link.session
+        link_facts, session = self.link_facts(link), link.session
         if session is None:
             return None
         for direction in (0, 1):
-            if line.closed[direction] and not line.closed[1 - direction]:
+            if link_facts.closed[direction] and not link_facts.closed[1 - direction]:
                 return session.nodes[link.sides[direction]]
         return None
 
-    def _end(self, talk: Talk, time_ns: int, closed_by: Node | None, is_cut: bool) -> None:
-        if talk.is_over:
+    def _end(self, facts: SessionFacts, time_ns: int, closed_by: Node | None, is_cut: bool) -> None:
+        if facts.is_over:
             return
         ending = Ending(time_ns, closed_by, is_cut)
-        for side in talk.sides.values():
+        for side in facts.sides.values():
             for request in side.requests.values():
-                self._ask_open(OpenRequest, request, ending, talk, _answerer(talk, request.place))
+                self._apply_to_open(
+                    OpenRequest, request, ending, facts, _answerer(facts, request.place)
+                )
             for interest in side.interests.values():
-                node = _answerer(talk, interest.place)
-                self._ask_open(OpenInterest, interest, ending, talk, node)
+                node = _answerer(facts, interest.place)
+                self._apply_to_open(OpenInterest, interest, ending, facts, node)
             for waiting in () if side.gave_up else side.fragments.values():
-                self._ask_open(OpenFragments, waiting, ending, talk, waiting.place)
-        talk.is_over = True
+                self._apply_to_open(OpenFragments, waiting, ending, facts, waiting.place)
+        facts.is_over = True
 
-    def _ask_open(self, subject: type, what: Any, ending: Ending, talk: Talk, place: Place) -> None:
-        self._ask(self._by_subject.get(subject, _NOTHING), what, ending, talk, place)
+    def _apply_to_open(
+        self, subject: type, what: Any, ending: Ending, facts: SessionFacts, place: Place
+    ) -> None:
+        self._apply(self._by_subject.get(subject, _NOTHING), what, ending, facts, place)
 
     def _link_closed(self, item: LinkClosed) -> None:
         link, session = item.link, item.link.session
-        self._lines.pop(link, None)
+        self._link_facts.pop(link, None)
         if session is None or (session.is_multicast and item.cause != "end"):
             return
         if not all(one.is_closed for one in session.links) and not session.is_multicast:
             return
-        talk = self._talks.pop(session, None)
-        if talk is not None and not session.is_multicast:
-            self._end(talk, item.time_ns, None, item.cause == "end")
-        if talk is not None:
-            self._tell_rest(talk, item)
+        facts = self._session_facts.pop(session, None)
+        if facts is not None and not session.is_multicast:
+            self._end(facts, item.time_ns, None, item.cause == "end")
+        if facts is not None:
+            self._report_rest(facts, item)
 
     def finish(self) -> None:
         """Findings about links without a session, at the end of the capture."""
-        for side in self._nobody.all_sides():
+        for side in self._unassigned.all_sides():
             place = side.last_broken
             if place is not None:
-                self._tell_rest_of(side, place)
+                self._report_rest_of(side, place)
 
-    def _tell_rest(self, talk: Talk, item: LinkClosed) -> None:
-        for side in talk.all_sides():
+    def _report_rest(self, facts: SessionFacts, item: LinkClosed) -> None:
+        for side in facts.all_sides():
             if side.broken:
-                place = Place(item.packet, item.time_ns, 0, item.link, talk.session, side.node)
-                self._tell_rest_of(side, place)
+                place = Place(item.packet, item.time_ns, 0, item.link, facts.session, side.node)
+                self._report_rest_of(side, place)
 
-    def _tell_rest_of(self, side: Side, place: Place) -> None:
+    def _report_rest_of(self, side: SideFacts, place: Place) -> None:
         """Findings for the violations beyond those that were reported one by one."""
         for id, count in side.broken.items():
             rest = count - RULES_FINDINGS_PER_SIDE_MAX
@@ -338,28 +346,28 @@ def _begins(batch: LinkBatch) -> bool:
     return batch.state == "ok" and isinstance(first, Init) and first.cookie is None
 
 
-def _is_unsettled(batch: LinkBatch, line: Line) -> bool:
+def _is_unsettled(batch: LinkBatch, link_facts: LinkFacts) -> bool:
     """Whether a datagram comes without the handshake that determines its format."""
     if batch.link.protocol != "udp" or not batch.messages:
         return False
-    if not line.is_ordered:
+    if not link_facts.is_ordered:
         return True
-    return line.stage < OPENED and not isinstance(batch.messages[0], (Init, Open, Close))
+    return link_facts.stage < OPENED and not isinstance(batch.messages[0], (Init, Open, Close))
 
 
-def meet(event: MessageSeen, talk: Talk) -> None:
+def note_first_message(event: MessageSeen, facts: SessionFacts) -> None:
     """Whether the first messages of a side may belong to an older session (SN-80).
 
     Routers and peers may connect to each other, and use each link in one direction. The first
     message of both is a link state (wire reference §2.5).
     """
     sender, receiver = event.sender_node, event.receiver_node
-    talk.side(sender).has_spoken = True
+    facts.side(sender).has_sent = True
     if sender is None or receiver is None or "client" in (sender.role, receiver.role):
         return
-    talk.is_met = talk.side(receiver).has_spoken
+    facts.is_met = facts.side(receiver).has_sent
     if event.kind != "OAM/LINKSTATE":
-        talk.is_whole = False
+        facts.is_whole = False
 
 
 def _other(batch: LinkBatch, session: Session | None) -> Node | None:
@@ -368,28 +376,30 @@ def _other(batch: LinkBatch, session: Session | None) -> Node | None:
     return session.nodes[1 - batch.link.sides[batch.direction]]
 
 
-def _answerer(talk: Talk, place: Place) -> Place:
+def _answerer(facts: SessionFacts, place: Place) -> Place:
     """The place of a request, with the node that has to answer as the sender."""
-    for node in talk.sides:
+    for node in facts.sides:
         if node is not place.node:
             return Place(place.packet, place.time_ns, place.seq, place.link, place.session, node)
     return place
 
 
-def _oddities(batch: LinkBatch, session: Session | None, line: Line) -> list[Oddity]:
+def _deviations(
+    batch: LinkBatch, session: Session | None, link_facts: LinkFacts
+) -> list[Deviation]:
     if batch.state != "ok" or not batch.messages:
         return []
     data = batch.data
     if batch.link.protocol == "scouting":
-        return oddities(data, batch.messages, "scouting")
+        return deviations(data, batch.messages, "scouting")
     if session is None or not session.seen_start:
         return []
     if session.is_multicast:
         is_packed = data[0] <= 1  # by the header of compression: no message begins so
-        return oddities(decompress_batch(data) if is_packed else data, batch.messages, "batch")
-    is_open = line.stage == OPENED
+        return deviations(decompress_batch(data) if is_packed else data, batch.messages, "batch")
+    is_open = link_facts.stage == OPENED
     if session.lowlatency and is_open:
-        return oddities(data, batch.messages, "low-latency")
+        return deviations(data, batch.messages, "low-latency")
     if session.compression and is_open:
         if isinstance(batch.messages[0], Close) and data[:1] in (b"\x03", b"\x23"):
             return []
@@ -397,4 +407,4 @@ def _oddities(batch: LinkBatch, session: Session | None, line: Line) -> list[Odd
             data = decompress_batch(data)
         except WireError:
             return []
-    return oddities(data, batch.messages, "batch")
+    return deviations(data, batch.messages, "batch")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.keyexpr.texts import texts_intersect
-from zenlake.rules.facts import OpenInterest, Seen, Side
+from zenlake.rules.facts import OpenInterest, Seen, SideFacts
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked
 from zenlake.wire import (
@@ -60,7 +60,7 @@ def entity_redefined(message: Declare, seen: Seen) -> str | None:
 )
 def entity_id_zero(message: Declare, seen: Seen) -> str | None:
     body = message.body
-    if not isinstance(body, ENTITIES) or body.id or seen.talk.is_multicast:
+    if not isinstance(body, ENTITIES) or body.id or seen.facts.is_multicast:
         return None
     return f"{body.NAME} of number 0"
 
@@ -259,7 +259,7 @@ def _names_key(body: UndeclareSubscriber | UndeclareQueryable | UndeclareToken) 
     return key is not None and (key.key.scope != 0 or bool(key.key.suffix))
 
 
-def _other_kind(side: Side, kind: str, id: int) -> str:
+def _other_kind(side: SideFacts, kind: str, id: int) -> str:
     for other in KINDS:
         if other != kind and (other, id) in side.entities:
             return other

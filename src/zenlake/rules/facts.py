@@ -1,8 +1,8 @@
 """Facts: the state that rules read, kept once for all of them.
 
-`Line` is one link with its handshake, `Side` the state of one node of a session, such as its
-declarations, `Talk` a session with both sides. Only `memory` changes them, after the rules were
-applied.
+`LinkFacts` is one link with its handshake, `SideFacts` the state of one node of a session, such as
+its declarations, `SessionFacts` a session with both sides. Only `fact_updates` changes them, after
+the rules were applied.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from zenlake.limits import RULES_ENDED_REQUESTS_MAX
 from zenlake.rules.finding import Place
-from zenlake.rules.spelling import Oddity
+from zenlake.rules.noncanonical import Deviation
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.link import LinkBatch
 from zenlake.trace.session import Node, Session
@@ -27,7 +27,7 @@ DATAGRAMS: Final = ("udp", "multicast", "scouting")
 _ABOVE: Final = {"client": 0, "peer": 1, "router": 2}
 
 
-class Line:
+class LinkFacts:
     """One link: its handshake so far, and the last batch of each direction."""
 
     __slots__ = (
@@ -41,10 +41,10 @@ class Line:
         "is_ordered",
         "join",
         "join_ns",
+        "last_batch_ns",
         "open_syn",
         "refusable",
         "refusable_ns",
-        "said_ns",
         "stage",
     )
 
@@ -59,7 +59,7 @@ class Line:
         self.init_syn: Init | None = None
         self.init_ack: Init | None = None
         self.open_syn: Open | None = None
-        self.said_ns = [NEVER, NEVER]
+        self.last_batch_ns = [NEVER, NEVER]
         """When each direction last sent a batch."""
         self.batches = [0, 0]
         """Batches of each direction, without the current one."""
@@ -152,7 +152,7 @@ class History:
         self.node_links: dict[str, tuple[str, ...]] = {}
 
 
-class Side:
+class SideFacts:
     """The state of one node of a session."""
 
     __slots__ = (
@@ -164,7 +164,7 @@ class Side:
         "forgets",
         "fragments",
         "gave_up",
-        "has_spoken",
+        "has_sent",
         "interests",
         "last_broken",
         "links_held",
@@ -187,7 +187,7 @@ class Side:
         self.fragments: dict[int, OpenFragments] = {}
         self.after_fragments: dict[int, int] = {}
         """By channel, the sequence number of the last fragment if it is the newest message."""
-        self.has_spoken = False
+        self.has_sent = False
         """Whether it has sent a network message."""
         self.gave_up = False
         """Whether it sent an empty batch while a message in fragments was not complete."""
@@ -253,11 +253,11 @@ class Side:
             self.forgets = True
 
 
-class Talk:
+class SessionFacts:
     """A session with the state of both sides; of a multicast group, of each member."""
 
     __slots__ = (
-        "_nobody",
+        "_unassigned",
         "has_gaps",
         "is_met",
         "is_over",
@@ -279,34 +279,34 @@ class Talk:
         self.is_met = True
         """Whether both have sent, which shows that this is their only link."""
         self.is_over = False
-        self.sides: dict[Node, Side] = {}
+        self.sides: dict[Node, SideFacts] = {}
         self.joins: list[Join] = []
         """Of a group, the first one of some members."""
-        self._nobody: Side | None = None
+        self._unassigned: SideFacts | None = None
 
     @property
-    def nobody(self) -> Side:
-        """For what cannot be assigned to either node."""
-        nobody = self._nobody
-        if nobody is None:
-            nobody = self._nobody = Side(None)
-        return nobody
+    def unassigned(self) -> SideFacts:
+        """The state of messages that cannot be assigned to either node."""
+        unassigned = self._unassigned
+        if unassigned is None:
+            unassigned = self._unassigned = SideFacts(None)
+        return unassigned
 
-    def all_sides(self) -> list[Side]:
-        """Those that were heard of, nobody first."""
+    def all_sides(self) -> list[SideFacts]:
+        """The sides that have sent something; the unassigned one first."""
         known = list(self.sides.values())
-        return known if self._nobody is None else [self._nobody, *known]
+        return known if self._unassigned is None else [self._unassigned, *known]
 
-    def side(self, node: Node | None) -> Side:
+    def side(self, node: Node | None) -> SideFacts:
         if node is None:
-            return self.nobody
+            return self.unassigned
         side = self.sides.get(node)
         if side is None:
-            side = self.sides[node] = Side(node)
+            side = self.sides[node] = SideFacts(node)
         return side
 
-    def lose(self) -> None:
-        """Notes a gap of the capture."""
+    def note_gap(self) -> None:
+        """The capture has a gap."""
         self.is_whole = self.is_sure = False
 
     @property
@@ -317,22 +317,26 @@ class Talk:
 class Seen:
     """A message, and the state before it."""
 
-    __slots__ = ("asked", "event", "line", "receiver", "sender", "talk")
+    __slots__ = ("asked", "event", "facts", "link_facts", "receiver", "sender")
 
     def __init__(
-        self, event: MessageSeen, talk: Talk, line: Line, asked: OrderedDict[str, int]
+        self,
+        event: MessageSeen,
+        facts: SessionFacts,
+        link_facts: LinkFacts,
+        asked: OrderedDict[str, int],
     ) -> None:
         self.event = event
-        self.talk = talk
-        self.line = line
-        self.sender = talk.side(event.sender_node)
-        self.receiver = talk.side(event.receiver_node)
+        self.facts = facts
+        self.link_facts = link_facts
+        self.sender = facts.side(event.sender_node)
+        self.receiver = facts.side(event.receiver_node)
         self.asked = asked
         """For each address that sent SCOUT, the roles it looks for."""
 
     @property
     def qos_agreed(self) -> bool | None:
-        session = self.talk.session
+        session = self.facts.session
         return None if session is None else session.qos
 
     @property
@@ -347,40 +351,40 @@ class Seen:
 class SeenBatch:
     """A batch, and the state before it."""
 
-    __slots__ = ("batch", "line", "oddities", "receiver", "sender", "talk")
+    __slots__ = ("batch", "deviations", "facts", "link_facts", "receiver", "sender")
 
     def __init__(
         self,
         batch: LinkBatch,
-        talk: Talk,
-        line: Line,
-        sender: Side,
-        receiver: Side,
-        oddities: list[Oddity],
+        facts: SessionFacts,
+        link_facts: LinkFacts,
+        sender: SideFacts,
+        receiver: SideFacts,
+        deviations: list[Deviation],
     ) -> None:
         self.batch = batch
-        self.talk = talk
-        self.line = line
+        self.facts = facts
+        self.link_facts = link_facts
         self.sender = sender
         self.receiver = receiver
-        self.oddities = oddities
+        self.deviations = deviations
         """Deviations from the canonical encoding of the same messages."""
 
-    def odd(self, kind: str) -> str | None:
-        for oddity in self.oddities:
+    def deviation(self, kind: str) -> str | None:
+        for oddity in self.deviations:
             if oddity.kind == kind:
                 return oddity.text
         return None
 
 
-class SeenLack:
+class SeenGap:
     """A gap or undecoded bytes, and the state of the session."""
 
-    __slots__ = ("line", "talk")
+    __slots__ = ("facts", "link_facts")
 
-    def __init__(self, line: Line, talk: Talk) -> None:
-        self.line = line
-        self.talk = talk
+    def __init__(self, link_facts: LinkFacts, facts: SessionFacts) -> None:
+        self.link_facts = link_facts
+        self.facts = facts
 
 
 class Ending:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.rules.facts import Ending, OpenFragments, Seen, SeenLack
+from zenlake.rules.facts import Ending, OpenFragments, Seen, SeenGap
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked, Never
 from zenlake.trace.channel import channel_key
@@ -25,7 +25,7 @@ _SENDING_NS: Final = 6_000_000_000
     screen=Never("FRAGMENTS"),
 )
 def fragment_without_first(message: Fragment, seen: Seen) -> str | None:
-    if seen.line.is_datagrams or seen.event.ignored != "its first fragment is not here":
+    if seen.link_facts.is_datagrams or seen.event.ignored != "its first fragment is not here":
         return None
     return f"fragment {message.sn} follows no first one"
 
@@ -41,7 +41,7 @@ def fragment_without_first(message: Fragment, seen: Seen) -> str | None:
     screen=Never("FRAGMENTS"),
 )
 def fragments_interrupted(message: Frame | Fragment, seen: Seen) -> str | None:
-    if not seen.sender.fragments or seen.sender.gave_up or seen.line.is_datagrams:
+    if not seen.sender.fragments or seen.sender.gave_up or seen.link_facts.is_datagrams:
         return None
     if isinstance(message, Fragment) and (not message.first or message.drop):
         return None
@@ -64,7 +64,7 @@ def fragments_interrupted(message: Frame | Fragment, seen: Seen) -> str | None:
     screen=Never("EMPTY_BATCH"),
 )
 def fragments_abandoned(message: Frame | Fragment, seen: Seen) -> str | None:
-    if not seen.sender.fragments or not seen.sender.gave_up or seen.line.is_datagrams:
+    if not seen.sender.fragments or not seen.sender.gave_up or seen.link_facts.is_datagrams:
         return None
     if isinstance(message, Fragment) and (not message.first or message.drop):
         return None
@@ -84,7 +84,7 @@ def fragments_abandoned(message: Frame | Fragment, seen: Seen) -> str | None:
     screen=Never("SEQUENCE"),
 )
 def fragment_out_of_order(message: Fragment, seen: Seen) -> str | None:
-    if seen.line.is_datagrams or seen.event.ignored != "a fragment before it is missing":
+    if seen.link_facts.is_datagrams or seen.event.ignored != "a fragment before it is missing":
         return None
     return f"fragment {message.sn} does not follow the one before"
 
@@ -139,7 +139,7 @@ def _closed_after_ns(waiting: OpenFragments, end: Ending) -> int | None:
     whole=True,
     screen=Never("FRAGMENTS"),
 )
-def fragments_undecodable(undecoded: Undecoded, seen: SeenLack) -> str | None:
+def fragments_undecodable(undecoded: Undecoded, seen: SeenGap) -> str | None:
     if not undecoded.cause.startswith("in fragments"):
         return None
     return f"{undecoded.bytes} bytes {undecoded.cause}"
@@ -168,7 +168,7 @@ def fragment_empty(message: Fragment, seen: Seen) -> str | None:
     screen=Asked("(fragment_first or fragment_drop) and agreed.patch == 0"),
 )
 def fragment_marked_without_patch(message: Fragment, seen: Seen) -> str | None:
-    session = seen.talk.session
+    session = seen.facts.session
     if not (message.first or message.drop) or session is None or session.patch != 0:
         return None
     return f"{'First' if message.first else 'Drop'} with patch 0"

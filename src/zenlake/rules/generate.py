@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from zenlake.generated_files import write_or_check
-from zenlake.rules.book import BY_TOPIC, RULES
+from zenlake.rules.registry import BY_TOPIC, RULES
 from zenlake.rules.rule import SEVERITIES
 from zenlake.semantics.citations import linked
 
@@ -17,10 +17,10 @@ TARGET: Final = Path(__file__).parents[3] / "docs" / "reference" / "rules.md"
 
 
 def page() -> str:
-    return "\n".join(_lines()) + "\n"
+    return "\n".join(_link_facts()) + "\n"
 
 
-def _lines() -> Iterator[str]:
+def _link_facts() -> Iterator[str]:
     counts = Counter(rule.severity for rule in RULES.values())
     severities = ", ".join(f"{counts[severity]} of severity {severity}" for severity in SEVERITIES)
     yield "<!-- Printed from zenlake.rules by `make generate`: edit that instead. -->"

@@ -34,13 +34,13 @@ def _stage_of(kind: str) -> int:
     screen=Never("HANDSHAKE"),
 )
 def handshake_order(message: Init | Open, seen: Seen) -> str | None:
-    line, kind = seen.line, seen.event.kind
-    if line.is_datagrams or line.stage == OPENED:
+    link_facts, kind = seen.link_facts, seen.event.kind
+    if link_facts.is_datagrams or link_facts.stage == OPENED:
         return None
-    is_turn = seen.event.direction == seen.event.link.opener ^ (line.stage & 1)
-    if _stage_of(kind) == line.stage and is_turn:
+    is_turn = seen.event.direction == seen.event.link.opener ^ (link_facts.stage & 1)
+    if _stage_of(kind) == link_facts.stage and is_turn:
         return None
-    return f"{kind} comes where {_STAGE_NAMES[line.stage]} should"
+    return f"{kind} comes where {_STAGE_NAMES[link_facts.stage]} should"
 
 
 @rule(
@@ -54,7 +54,7 @@ def handshake_order(message: Init | Open, seen: Seen) -> str | None:
     screen=Never("MESSAGE_OUT_OF_PLACE"),
 )
 def handshake_repeated(message: Init | Open, seen: Seen) -> str | None:
-    if seen.line.is_datagrams or seen.line.stage < OPENED:
+    if seen.link_facts.is_datagrams or seen.link_facts.stage < OPENED:
         return None
     return f"{seen.event.kind} in a session that is open"
 
@@ -69,12 +69,12 @@ def handshake_repeated(message: Init | Open, seen: Seen) -> str | None:
     screen=Never("HANDSHAKE"),
 )
 def data_before_open(batch: LinkBatch, seen: SeenBatch) -> str | None:
-    if seen.line.is_datagrams or seen.line.stage >= OPENED or not batch.messages:
+    if seen.link_facts.is_datagrams or seen.link_facts.stage >= OPENED or not batch.messages:
         return None
     first = batch.messages[0]
     if not isinstance(first, _DATA):
         return None
-    return f"{first.NAME} where {_STAGE_NAMES[seen.line.stage]} should come"
+    return f"{first.NAME} where {_STAGE_NAMES[seen.link_facts.stage]} should come"
 
 
 @rule(
@@ -115,7 +115,7 @@ def version_other(message: Init | Join, seen: Seen) -> str | None:
     whole=True,
 )
 def version_accepted(message: Init, seen: Seen) -> str | None:
-    offer = seen.line.init_syn
+    offer = seen.link_facts.init_syn
     if message.cookie is None or offer is None or offer.version == PROTOCOL_VERSION:
         return None
     return f"INIT_ACK answers version {offer.version}"
@@ -130,7 +130,7 @@ def version_accepted(message: Init, seen: Seen) -> str | None:
     whole=True,
 )
 def resolution_raised(message: Init, seen: Seen) -> str | None:
-    offer = seen.line.init_syn
+    offer = seen.link_facts.init_syn
     if message.cookie is None or offer is None:
         return None
     offered, settled = offer.resolution or DEFAULT_RESOLUTION, message.resolution
@@ -149,7 +149,7 @@ def resolution_raised(message: Init, seen: Seen) -> str | None:
     whole=True,
 )
 def batch_size_raised(message: Init, seen: Seen) -> str | None:
-    offer = seen.line.init_syn
+    offer = seen.link_facts.init_syn
     if message.cookie is None or offer is None:
         return None
     offered = DEFAULT_BATCH_BYTES if offer.batch_size is None else offer.batch_size
@@ -178,7 +178,7 @@ def batch_size_tiny(message: Init, seen: Seen) -> str | None:
     whole=True,
 )
 def extension_not_offered(message: Init, seen: Seen) -> str | None:
-    offer = seen.line.init_syn
+    offer = seen.link_facts.init_syn
     if message.cookie is None or offer is None:
         return None
     if message.compression and not offer.compression:
@@ -203,7 +203,7 @@ def extension_not_offered(message: Init, seen: Seen) -> str | None:
     whole=True,
 )
 def patch_raised(message: Init, seen: Seen) -> str | None:
-    offer = seen.line.init_syn
+    offer = seen.link_facts.init_syn
     if message.cookie is None or offer is None:
         return None
     settled, offered = message.patch or 0, offer.patch or 0
@@ -243,7 +243,7 @@ def low_latency_with_qos(message: Init, seen: Seen) -> str | None:
     whole=True,
 )
 def cookie_not_echoed(message: Open, seen: Seen) -> str | None:
-    ack = seen.line.init_ack
+    ack = seen.link_facts.init_ack
     if message.cookie is None or ack is None or ack.cookie == message.cookie:
         return None
     return f"a cookie of {len(message.cookie)} bytes that INIT_ACK does not have"
@@ -258,7 +258,7 @@ def cookie_not_echoed(message: Open, seen: Seen) -> str | None:
     whole=True,
 )
 def initial_sn_outside(message: Open, seen: Seen) -> str | None:
-    ack = seen.line.init_ack
+    ack = seen.link_facts.init_ack
     if ack is None:
         return None
     mask = (ack.resolution or DEFAULT_RESOLUTION).sn_mask
@@ -274,7 +274,7 @@ def initial_sn_outside(message: Open, seen: Seen) -> str | None:
     whole=True,
 )
 def connection_to_self(message: Open, seen: Seen) -> str | None:
-    offer, ack = seen.line.init_syn, seen.line.init_ack
+    offer, ack = seen.link_facts.init_syn, seen.link_facts.init_ack
     if message.cookie is not None or offer is None or ack is None or offer.zid != ack.zid:
         return None
     return f"OPEN_ACK to {offer.zid}, which is its own id"

@@ -163,7 +163,7 @@ def alias_nested(message: Declare, seen: Seen) -> str | None:
     screen=Never("NOT_TCP"),
 )
 def alias_in_group(message: Any, seen: Seen) -> str | None:
-    if not seen.talk.is_multicast:
+    if not seen.facts.is_multicast:
         return None
     key = wire_key(message)
     return None if key is None or key.scope == 0 else f"number {key.scope}"

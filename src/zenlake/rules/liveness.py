@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.rules.facts import NEVER, OPENED, Seen, SeenBatch, Side
+from zenlake.rules.facts import NEVER, OPENED, Seen, SeenBatch, SideFacts
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Followed, Never
 from zenlake.trace.link import LinkBatch
@@ -18,15 +18,19 @@ _MARGIN_MS: Final = 1_000
 
 def _silence_ms(seen: SeenBatch, direction: int) -> float | None:
     """How long a direction of an open unicast link has been silent, up to this batch."""
-    line = seen.line
-    if line.stage < OPENED or seen.talk.is_multicast or line.said_ns[direction] == NEVER:
+    link_facts = seen.link_facts
+    if (
+        link_facts.stage < OPENED
+        or seen.facts.is_multicast
+        or link_facts.last_batch_ns[direction] == NEVER
+    ):
         return None
-    if line.closed[0] or line.closed[1]:
+    if link_facts.closed[0] or link_facts.closed[1]:
         return None
-    return (seen.batch.time_ns - line.said_ns[direction]) / _NS_PER_MS
+    return (seen.batch.time_ns - link_facts.last_batch_ns[direction]) / _NS_PER_MS
 
 
-def _lease_ms(side: Side) -> int:
+def _lease_ms(side: SideFacts) -> int:
     node = side.node
     return 0 if node is None or node.lease_ms is None else node.lease_ms
 
@@ -154,18 +158,18 @@ def _is_declaring(batch: LinkBatch) -> bool:
 
 
 def _gave_up(batch: LinkBatch, seen: SeenBatch) -> bool:
-    return seen.line.close_reason[batch.direction] == CloseReason.UNRESPONSIVE
+    return seen.link_facts.close_reason[batch.direction] == CloseReason.UNRESPONSIVE
 
 
 def _after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
-    packet = seen.line.closed[batch.direction]
-    if not packet or not batch.messages or seen.line.is_datagrams:
+    packet = seen.link_facts.closed[batch.direction]
+    if not packet or not batch.messages or seen.link_facts.is_datagrams:
         return None  # datagrams may change their order
     return f"{batch.messages[0].NAME} after the CLOSE in packet {packet}"
 
 
 def _is_low_latency(seen: SeenBatch) -> bool:
-    session = seen.talk.session
+    session = seen.facts.session
     return session is not None and bool(session.lowlatency)
 
 

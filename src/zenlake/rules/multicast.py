@@ -26,7 +26,7 @@ _MARGIN_NS: Final = 1_000_000_000
     screen=Never("MESSAGE_OUT_OF_PLACE"),
 )
 def join_outside_group(message: Join, seen: Seen) -> str | None:
-    return None if seen.talk.is_multicast else "JOIN on a unicast link"
+    return None if seen.facts.is_multicast else "JOIN on a unicast link"
 
 
 @rule(
@@ -50,7 +50,7 @@ def join_client(message: Join, seen: Seen) -> str | None:
     screen=Never("NOT_TCP"),
 )
 def join_changed(message: Join, seen: Seen) -> str | None:
-    last = seen.line.join
+    last = seen.link_facts.join
     if last is None:
         return None
     if message.zid != last.zid:
@@ -75,10 +75,10 @@ def join_changed(message: Join, seen: Seen) -> str | None:
     screen=Never("NOT_TCP"),
 )
 def join_late(message: Join, seen: Seen) -> str | None:
-    last = seen.line.join
-    if last is None or lease_ms(last) == 0 or seen.talk.has_gaps:
+    last = seen.link_facts.join
+    if last is None or lease_ms(last) == 0 or seen.facts.has_gaps:
         return None
-    since_ns = seen.event.time_ns - seen.line.join_ns
+    since_ns = seen.event.time_ns - seen.link_facts.join_ns
     if since_ns <= lease_ms(last) * 1_000_000 + _MARGIN_NS:
         return None
     return f"{since_ns / 1e9:.1f} s after the one before, the lease is {lease_ms(last) / 1e3:g} s"
@@ -109,7 +109,7 @@ def join_sn_outside(message: Join, seen: Seen) -> str | None:
     screen=Never("NOT_TCP"),
 )
 def join_sn_backwards(message: Join, seen: Seen) -> str | None:
-    last = seen.line.join
+    last = seen.link_facts.join
     if last is None or _resolution(last) != _resolution(message) or last.zid != message.zid:
         return None
     mask = _resolution(message).sn_mask
@@ -145,10 +145,10 @@ def join_numbers_twice(message: Join, seen: Seen) -> str | None:
     screen=Never("NOT_TCP"),
 )
 def join_terms_differ(message: Join, seen: Seen) -> str | None:
-    session = seen.talk.session
-    if session is None or not session.is_multicast or seen.line.join is not None:
+    session = seen.facts.session
+    if session is None or not session.is_multicast or seen.link_facts.join is not None:
         return None
-    for other in seen.talk.joins:
+    for other in seen.facts.joins:
         if other.zid == message.zid:
             continue
         if _resolution(other) != _resolution(message):
@@ -170,7 +170,7 @@ def join_terms_differ(message: Join, seen: Seen) -> str | None:
     screen=Never("NOT_TCP"),
 )
 def group_kind(message: Any, seen: Seen) -> str | None:
-    return f"{seen.event.kind} to a group" if seen.talk.is_multicast else None
+    return f"{seen.event.kind} to a group" if seen.facts.is_multicast else None
 
 
 @rule(
@@ -182,7 +182,7 @@ def group_kind(message: Any, seen: Seen) -> str | None:
     screen=Never("NOT_TCP"),
 )
 def group_keep_alive(message: KeepAlive, seen: Seen) -> str | None:
-    return "KEEP_ALIVE to a group" if seen.talk.is_multicast else None
+    return "KEEP_ALIVE to a group" if seen.facts.is_multicast else None
 
 
 def _resolution(join: Join) -> Resolution:

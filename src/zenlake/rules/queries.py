@@ -6,8 +6,8 @@ from typing import Final
 
 from zenlake.keyexpr.texts import texts_intersect
 from zenlake.rules.channels import qos_byte
+from zenlake.rules.fact_updates import is_timeout
 from zenlake.rules.facts import Ending, OpenRequest, Seen
-from zenlake.rules.memory import is_timeout
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Asked, Followed
 from zenlake.wire import Err, Reply, Request, Response, ResponseFinal
@@ -44,7 +44,7 @@ def request_id_reused(message: Request, seen: Seen) -> str | None:
     screen=Asked("request_id >> agreed.request_id_bits"),
 )
 def request_id_outside(message: Request, seen: Seen) -> str | None:
-    ack = seen.line.init_ack
+    ack = seen.link_facts.init_ack
     if ack is None or ack.resolution is None:
         return None
     bits = ack.resolution.request_id_bits

@@ -21,12 +21,12 @@ Lane = tuple[int, int, bool]
 class _Known:
     """A decoded message."""
 
-    __slots__ = ("is_odd", "kind", "message")
+    __slots__ = ("is_noncanonical", "kind", "message")
 
-    def __init__(self, message: NetworkMessage, is_odd: bool) -> None:
+    def __init__(self, message: NetworkMessage, is_noncanonical: bool) -> None:
         self.message = message
         self.kind = kind_of(message)
-        self.is_odd = is_odd
+        self.is_noncanonical = is_noncanonical
         """Whether the bytes differ from its canonical encoding."""
 
 
@@ -53,7 +53,7 @@ class RareMessages:
         found: list[MessageSeen] = []
         for place in range(len(contents)):
             known = self._read(contents[place])
-            if known.is_odd:
+            if known.is_noncanonical:
                 odd.append(place)
             link = self._links[pairs[place]]
             session = link.session
@@ -85,14 +85,14 @@ class RareMessages:
         return known
 
 
-def give_keys(events: list[MessageSeen], codes: list[int], texts: list[str]) -> None:
+def set_keys(events: list[MessageSeen], codes: list[int], texts: list[str]) -> None:
     """Keys by their numbers; -1 is no key."""
     for event, code in zip(events, codes, strict=True):
         if code >= 0:
             event.key = texts[code]
 
 
-def give_carriers(events: list[MessageSeen], lanes: list[Lane | None]) -> None:
+def set_carriers(events: list[MessageSeen], lanes: list[Lane | None]) -> None:
     """The carrier of each message; consecutive messages often share one."""
     last: Lane | None = None
     carrier: Carrier | None = None

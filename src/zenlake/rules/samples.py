@@ -111,7 +111,7 @@ def timestamp_ahead(message: Push, seen: Seen) -> str | None:
 )
 def source_sn_backwards(message: Push, seen: Seen) -> str | None:
     source = message.body.source_info
-    if source is None or seen.line.is_datagrams:
+    if source is None or seen.link_facts.is_datagrams:
         return None
     last = seen.sender.source_sns.get((str(source.zid), source.eid, stream_of(seen)))
     if last is None or source.sn >= last or last - source.sn > 1 << 31:
@@ -130,10 +130,10 @@ def source_sn_backwards(message: Push, seen: Seen) -> str | None:
     screen=Asked("shm"),
 )
 def shm_not_agreed(message: Push | Response, seen: Seen) -> str | None:
-    data, line = data_of(message), seen.line
-    if not isinstance(data, (Put, Err)) or not data.shm or line.init_ack is None:
+    data, link_facts = data_of(message), seen.link_facts
+    if not isinstance(data, (Put, Err)) or not data.shm or link_facts.init_ack is None:
         return None
-    return None if line.init_ack.shm is not None else "shared memory was not agreed on"
+    return None if link_facts.init_ack.shm is not None else "shared memory was not agreed on"
 
 
 @rule(

@@ -47,7 +47,7 @@ def hello_not_asked(message: Hello, seen: Seen) -> str | None:
     asked = seen.asked.get(seen.event.receiver)
     if asked is None or asked & message.whatami:
         return None
-    return f"a {message.whatami} answers, {WhatAmIMatcher(asked) or 'nobody'} is looked for"
+    return f"a {message.whatami} answers, {WhatAmIMatcher(asked) or 'unassigned'} is looked for"
 
 
 @rule(

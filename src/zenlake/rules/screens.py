@@ -44,7 +44,7 @@ class Never(NamedTuple):
 
 Screen = Asked | Followed | Never
 
-FOLLOWERS: Final = ("fragments", "requests", "silences", "sources", "spelling")
+FOLLOWERS: Final = ("fragments", "noncanonical", "requests", "silences", "sources")
 REASONS: Final = {
     "EMPTY_BATCH": "a batch is empty",
     "FRAGMENTS": "a message in fragments is not complete",
@@ -66,9 +66,9 @@ KEPT_BY: Final = {
     "timed_out": "requests",
     "forgets": "requests",
     "responses": "requests",
-    "said_ns": "silences",
+    "last_batch_ns": "silences",
     "source_sns": "sources",
-    "oddities": "spelling",
+    "deviations": "noncanonical",
 }
 """Facts that change with frequent messages, and their followers: the checker of the fast reader
 does not have them. Rules that read other facts need no follower."""

@@ -28,13 +28,13 @@ class ViolationRecorder:
             return
         checker.feed(item, events)
         if checker.findings:
-            add_findings(self._rows, checker.take())
+            add_findings(self._rows, checker.pop_findings())
 
     def finish(self) -> None:
         """At the end of the capture."""
         if self._checker is not None:
             self._checker.finish()
-            add_findings(self._rows, self._checker.take())
+            add_findings(self._rows, self._checker.pop_findings())
 
 
 def _new_checker() -> Checker:

@@ -9,7 +9,7 @@ from zenlake import columnar
 from zenlake.lake.fast_reader.columns.decoded import Decoded
 from zenlake.lake.fast_reader.columns.keys import KeyColumn
 from zenlake.lake.fast_reader.screening.rule_selection import FIRST_NETWORK, KINDS
-from zenlake.rules.rare import RareMessages, give_carriers, give_keys
+from zenlake.rules.rare import RareMessages, set_carriers, set_keys
 from zenlake.trace.events import Carrier, MessageSeen
 from zenlake.trace.link import Link, LinkBatch
 from zenlake.wire import Fragment, Frame, decode_network
@@ -43,7 +43,7 @@ class Messages:
             columns, start = rows.columns, int(rows.columns["offset"][row])
             content = columns.data[start : start + int(columns["length"][row])].tobytes()
             event = self.bare_event(rows, row, decode_network(content, 0)[0])
-            give_carriers([event], lanes(rows, np.array([row])))
+            set_carriers([event], lanes(rows, np.array([row])))
             event.key = keys.text(row)
             return event
         unit = int(rows.unit[row])
@@ -82,7 +82,7 @@ class Messages:
         pairs, directions, packets, times_ns = places
         noncanonical: list[int] = []
         found = self._rare.events(contents, pairs, directions, packets, times_ns, noncanonical)
-        give_keys(found, keys.codes[chosen].tolist(), keys.texts)
+        set_keys(found, keys.codes[chosen].tolist(), keys.texts)
         return found, noncanonical
 
 

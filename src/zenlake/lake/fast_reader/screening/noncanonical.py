@@ -1,9 +1,9 @@
 """Noncanonical encodings: messages longer than their fields need, or with reserved bits set.
 
 The shortest size of a message is computed from its columns. A message of that size has every
-integer in its shortest form. A longer one may be noncanonical: then the rules about spelling
-(`rules/spelling.py`) are evaluated for its batch. A field that is not counted here makes a message
-longer, so a new field of the protocol cannot be forgotten.
+integer in its shortest form. A longer one may be noncanonical: then the rules about it
+(`rules/noncanonical.py`) are evaluated for its batch. A field that is not counted here makes a
+message longer, so a new field of the protocol cannot be forgotten.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from zenlake.columnar import kinds as kind_words
 from zenlake.columnar.kinds import kinds_of
 from zenlake.rules import RULES, Rule
-from zenlake.rules.book import BY_DECLARATION, FED, UNSEEN, is_declared
+from zenlake.rules.registry import BY_DECLARATION, FED, UNSEEN, is_declared
 from zenlake.rules.screens import Asked, Followed
 from zenlake.trace.link import LinkBatch
 from zenlake.wire import Declare
@@ -97,8 +97,8 @@ def fed_kinds() -> frozenset[str]:
 def rules_of_checker() -> list[str]:
     """Rules that the checker evaluates itself, on handshakes and ends of sessions.
 
-    The rules about spelling are among them: they need only the batch. Other rules with a `Followed`
-    screen need facts that the checker does not have.
+    The rules about noncanonical encodings are among them: they need only the batch. Other
+    rules with a `Followed` screen need facts that the checker does not have.
     """
     is_fed = {*FED, LinkBatch}
     return [
@@ -106,7 +106,9 @@ def rules_of_checker() -> list[str]:
         for rule in RULES.values()
         if any(subject in is_fed for subject in rule.subjects)
         and (
-            rule.screen is None or isinstance(rule.screen, Asked) or rule in followed_by("spelling")
+            rule.screen is None
+            or isinstance(rule.screen, Asked)
+            or rule in followed_by("noncanonical")
         )
     ]
 

@@ -33,9 +33,9 @@ from zenlake.lake.fast_reader.screening.screen_kernel import (
 )
 from zenlake.lake.fast_reader.screening.sources import Backwards, SourceScreen
 from zenlake.rules import NOTE, Checker, Finding, Rule
-from zenlake.rules.checker import meet
-from zenlake.rules.facts import Side
-from zenlake.rules.rare import give_carriers
+from zenlake.rules.checker import note_first_message
+from zenlake.rules.facts import SideFacts
+from zenlake.rules.rare import set_carriers
 from zenlake.rules.samples import stream_of
 from zenlake.trace.events import MessageSeen, TraceEvent
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
@@ -141,20 +141,20 @@ class Screen:
         """Runs the steps in order, and feeds waiting messages to the checker between them."""
         self._steps.sort(key=itemgetter(0))
         rows, events, rules = self._waiting
-        see, done = self._checker.see, 0
-        for place, take, what in [*self._steps, (math.inf, None, None)]:
+        check_message, done = self._checker.check_message, 0
+        for place, act, what in [*self._steps, (math.inf, None, None)]:
             end = bisect_left(rows, place, done)
             for at in range(done, end):
-                see(events[at], rules[at])
+                check_message(events[at], rules[at])
             done = end
-            if take is not None:
-                take(what)
+            if act is not None:
+                act(what)
         self._steps.clear()
         self._waiting = _Waiting([], [], [])
         self._hold()
 
     def _hold(self) -> None:
-        for finding in self._checker.take():
+        for finding in self._checker.pop_findings():
             pair = self._pairs[finding.place.link]
             if not self.doubted[pair]:
                 self._held.setdefault(pair, []).append(finding)
@@ -171,7 +171,7 @@ class Screen:
         events, noncanonical = self._messages.events(rows, keys, chosen)
         found = masks[chosen] & _RULE_BITS
         places = np.flatnonzero(found)
-        give_carriers([events[place] for place in places.tolist()], lanes(rows, chosen[places]))
+        set_carriers([events[place] for place in places.tolist()], lanes(rows, chosen[places]))
         kinds = (event.kind for event in events)
         rules = [
             rule_selection.rules_about(*one) for one in zip(kinds, found.tolist(), strict=True)
@@ -193,7 +193,7 @@ class Screen:
         for row, mask in zip(chosen.tolist(), (masks[chosen] & _RULE_BITS).tolist(), strict=True):
             about = rule_selection.asked_about(mask)
             if about.messages:
-                self._steps.append((row, self._ask, (rows, keys, row, about.messages)))
+                self._steps.append((row, self._apply, (rows, keys, row, about.messages)))
             if about.batches:
                 unit = int(rows.unit[row])
                 self._steps.append((row - 0.4, self._ask_of_batch, (rows, unit, about.batches)))
@@ -204,7 +204,7 @@ class Screen:
                     self._known.add(name)
                     self._steps.append((row, self._ask_once, (rows, keys, row, rules)))
 
-    def _ask(self, asked: tuple[Decoded, KeyColumn, int, list[Rule]]) -> None:
+    def _apply(self, asked: tuple[Decoded, KeyColumn, int, list[Rule]]) -> None:
         rows, keys, row, rules = asked
         pair = int(rows.pair[row])
         if self.doubted[pair]:
@@ -212,7 +212,7 @@ class Screen:
         broken = self._side(rows, row).broken
         rules = [rule for rule in rules if rule.severity != NOTE or rule.id not in broken]
         if rules:
-            self._checker.ask_of_message(self._messages.event(rows, keys, row), rules)
+            self._checker.apply_to_message(self._messages.event(rows, keys, row), rules)
 
     def _ask_once(self, asked: tuple[Decoded, KeyColumn, int, list[Rule]]) -> None:
         """A broken rule makes the pair doubted: later messages with this value may break it too."""
@@ -225,11 +225,11 @@ class Screen:
     def _ask_of_batch(self, asked: tuple[Decoded, int, list[Rule]]) -> None:
         rows, unit, rules = asked
         if not self.doubted[int(rows.units.pair[unit])]:
-            self._checker.ask_of_batch(self._messages.batch(rows, unit), rules)
+            self._checker.apply_to_batch(self._messages.batch(rows, unit), rules)
 
     def _ask_about_form(self, rows: Decoded, units: NDArray[np.int64]) -> None:
-        """Evaluates the rules about spelling for batches that may be noncanonical."""
-        rules = rule_selection.followed_by("spelling")
+        """Evaluates the rules about noncanonical encodings for batches that may be noncanonical."""
+        rules = rule_selection.followed_by("noncanonical")
         for unit in np.unique(units).tolist():
             first = int(np.searchsorted(rows.unit, unit))
             self._steps.append((first - 0.4, self._ask_of_batch, (rows, unit, rules)))
@@ -237,13 +237,13 @@ class Screen:
     def _meet(self, place: tuple[Decoded, int]) -> None:
         """The first message of a side."""
         event = self._messages.bare_event(*place, _NO_MESSAGE)
-        meet(event, self._checker.talk(event.session))
+        note_first_message(event, self._checker.facts(event.session))
 
-    def _side(self, rows: Decoded, row: int) -> Side:
+    def _side(self, rows: Decoded, row: int) -> SideFacts:
         link = self._links[int(rows.pair[row])]
         session, side = link.session, link.sides[int(rows.direction[row])]
         node = None if session is None else session.nodes[side]
-        return self._checker.talk(session).side(node)
+        return self._checker.facts(session).side(node)
 
     # --- rules that need facts of earlier messages -------------------------------------------
 
@@ -263,9 +263,9 @@ class Screen:
             self.doubted[pair] = True  # a last CLOSE, which is no message
         elif not self.doubted[pair]:
             last_sent_ns = [own, other] if direction == 0 else [other, own]
-            self._checker.line(self._links[pair]).said_ns = last_sent_ns
+            self._checker.link_facts(self._links[pair]).last_batch_ns = last_sent_ns
             batch = self._messages.batch(rows, unit)
-            self._checker.ask_of_batch(batch, rule_selection.followed_by("silences"))
+            self._checker.apply_to_batch(batch, rule_selection.followed_by("silences"))
 
     def _backwards(self, found: tuple[Decoded, KeyColumn, Backwards]) -> None:
         rows, keys, (row, last) = found
@@ -275,12 +275,12 @@ class Screen:
         if source is not None:
             name = str(source.zid), source.eid, stream_of(seen)
             seen.sender.source_sns = {name: last}
-            self._ask((rows, keys, row, rule_selection.followed_by("sources")))
+            self._apply((rows, keys, row, rule_selection.followed_by("sources")))
 
     def _skipped(self, found: tuple[Decoded, KeyColumn, Skipped]) -> None:
         rows, keys, (row, last, channel) = found
         self._side(rows, row).after_fragments = {channel: last}
-        self._ask((rows, keys, row, rule_selection.followed_by("fragments")))
+        self._apply((rows, keys, row, rule_selection.followed_by("fragments")))
 
     def _doubt_undeclared(self, rows: Decoded) -> None:
         """Doubts pairs with messages that a rule without a declared screen may be about."""

@@ -1,4 +1,4 @@
-# Parts: aaeb1a310d03f836
+# Parts: ed3ccd7cd54e4890
 """Kernel: one pass over decoded messages, which rules to evaluate for which rows and batches."""
 
 from __future__ import annotations

@@ -6,13 +6,13 @@ import pytest
 
 from tests.trace.batches import batches_of, content_of
 from tests.trace.built_sessions import CAPTURES
-from zenlake.rules.spelling import (
+from zenlake.rules.noncanonical import (
     EMPTY_SUFFIX,
     OVERLONG,
     REPEATED,
     RESERVED,
     ZID_ZEROS,
-    oddities,
+    deviations,
 )
 from zenlake.wire.batch import decode_batch
 from zenlake.wire.message import Message
@@ -44,7 +44,7 @@ def test_an_odd_spelling_is_named(data: str, kind: str, words: str) -> None:
     content = bytes.fromhex(data)
     batch = decode_batch(content)
     assert batch.error is None
-    found = oddities(content, list(batch.messages), "batch")
+    found = deviations(content, list(batch.messages), "batch")
     assert found
     assert found[0].kind == kind
     assert found[0].text.startswith(words)
@@ -60,7 +60,7 @@ def test_an_odd_spelling_is_named(data: str, kind: str, words: str) -> None:
 )
 def test_another_order_is_not_odd(data: str) -> None:
     content = bytes.fromhex(data)
-    assert not oddities(content, list(decode_batch(content).messages), "batch")
+    assert not deviations(content, list(decode_batch(content).messages), "batch")
 
 
 def test_low_latency_and_scouting_are_read_too() -> None:
@@ -69,12 +69,12 @@ def test_low_latency_and_scouting_are_read_too() -> None:
 
     content = bytes.fromhex("7d 00 01 61 01 81 00 76")
     messages: list[Message] = list(decode_low_latency(content).messages)
-    assert [one.kind for one in oddities(content, messages, "low-latency")] == [OVERLONG]
+    assert [one.kind for one in deviations(content, messages, "low-latency")] == [OVERLONG]
     content = bytes.fromhex("41 09 07")
     message, _ = decode_scouting(content, 0)
-    assert [one.kind for one in oddities(content, [message], "scouting")] == [RESERVED]
+    assert [one.kind for one in deviations(content, [message], "scouting")] == [RESERVED]
 
 
 def test_deployed_nodes_spell_as_we_do() -> None:
     for batch in batches_of(CAPTURES / "queries.pcapng.gz"):
-        assert not oddities(content_of(batch), batch.messages, "batch")
+        assert not deviations(content_of(batch), batch.messages, "batch")

@@ -1,4 +1,4 @@
-"""Spelling: where the bytes of a batch differ from the canonical encoding of its messages.
+"""Noncanonical encodings: where a batch differs from the canonical encoding of its messages.
 
 Such bytes are decoded again by the codec that labels every bit, to name the difference: reserved
 bits, integers that are too long, repeated extensions. Most batches do not differ.
@@ -28,12 +28,12 @@ _ENCODING: Final = 0x60
 _UNIT: Final = 0x00
 
 
-class Oddity(NamedTuple):
+class Deviation(NamedTuple):
     kind: str
     text: str
 
 
-def oddities(content: bytes, messages: list[Message], form: str) -> list[Oddity]:
+def deviations(content: bytes, messages: list[Message], form: str) -> list[Deviation]:
     """The differences in a unit that was decoded to its end as `messages`.
 
     `form` is `batch`, `low-latency` or `scouting`.
@@ -52,29 +52,33 @@ def oddities(content: bytes, messages: list[Message], form: str) -> list[Oddity]
     found = explain(data, form)
     if found.error is not None:
         return []
-    return [oddity for span in found.root.children for oddity in _odd_spans(span, data, "")]
+    return [one for span in found.root.children for one in _span_deviations(span, data, "")]
 
 
-def _odd_spans(span: Span, data: bytes, owner: str) -> Iterator[Oddity]:
+def _span_deviations(span: Span, data: bytes, owner: str) -> Iterator[Deviation]:
     if span.kind == "message":
         owner = span.name
         yield from _repeated(span)
     for bits in span.bits:
         if bits.name == "X" and bits.value:
-            yield Oddity(RESERVED, f"{owner}, {span.name}: reserved bits {bits.mask:#04x} are set")
-    yield from _odd_value(span, data, owner)
+            yield Deviation(
+                RESERVED, f"{owner}, {span.name}: reserved bits {bits.mask:#04x} are set"
+            )
+    yield from _value_deviations(span, data, owner)
     for child in span.children:
-        yield from _odd_spans(child, data, owner)
+        yield from _span_deviations(child, data, owner)
 
 
-def _repeated(span: Span) -> Iterator[Oddity]:
+def _repeated(span: Span) -> Iterator[Deviation]:
     names = [one.name for one in span.children if one.kind == "extension"]
     for name in dict.fromkeys(names):
         if name != "unknown" and names.count(name) > 1:
-            yield Oddity(REPEATED, f"{span.name}: extension {name} comes {names.count(name)} times")
+            yield Deviation(
+                REPEATED, f"{span.name}: extension {name} comes {names.count(name)} times"
+            )
 
 
-def _odd_value(span: Span, data: bytes, owner: str) -> Iterator[Oddity]:
+def _value_deviations(span: Span, data: bytes, owner: str) -> Iterator[Deviation]:
     start, place = span.start, f"{owner}, {span.name}"
     if span.kind == "extension":
         if data[start] & _ENCODING == _UNIT:
@@ -82,24 +86,24 @@ def _odd_value(span: Span, data: bytes, owner: str) -> Iterator[Oddity]:
         start += 1
         number = _number(data, start)
         if number & _reserved_bits(span.name, owner):
-            yield Oddity(RESERVED, f"{place}: reserved bits of {number:#04x} are set")
+            yield Deviation(RESERVED, f"{place}: reserved bits of {number:#04x} are set")
     elif isinstance(span.value, ZenohId):
         if span.stop - span.start > 1 and data[span.stop - 1] == 0:
-            yield Oddity(ZID_ZEROS, f"{place}: zeros at the high end of {span.value}")
+            yield Deviation(ZID_ZEROS, f"{place}: zeros at the high end of {span.value}")
         return
     elif span.name == "key_suffix":
         if span.value == "":
-            yield Oddity(EMPTY_SUFFIX, f"{owner}: the suffix is empty although N announces one")
+            yield Deviation(EMPTY_SUFFIX, f"{owner}: the suffix is empty although N announces one")
             return
     elif span.name == "resolution":
         if data[start] & 0xF0:
-            yield Oddity(RESERVED, f"{place}: reserved bits of {data[start]:#04x} are set")
+            yield Deviation(RESERVED, f"{place}: reserved bits of {data[start]:#04x} are set")
         return
     elif not _begins_with_number(span):
         return
     size = _overlong(data, start)
     if size:
-        yield Oddity(OVERLONG, f"{place}: {_number(data, start)} is written in {size} bytes")
+        yield Deviation(OVERLONG, f"{place}: {_number(data, start)} is written in {size} bytes")
 
 
 def _reserved_bits(extension: str, owner: str) -> int:

@@ -9,13 +9,13 @@ from zenlake.rules.channels import qos_byte
 from zenlake.rules.declarations import ENTITIES, UNDECLARED
 from zenlake.rules.facts import (
     OPENED,
-    Line,
+    LinkFacts,
     OpenFragments,
     OpenInterest,
     OpenRequest,
     Seen,
-    Side,
-    Talk,
+    SessionFacts,
+    SideFacts,
 )
 from zenlake.rules.finding import place_of
 from zenlake.rules.link_states import node_links, states_of
@@ -60,7 +60,7 @@ def is_timeout(message: Response, key: str | None) -> bool:
     return isinstance(body, Err) and body.payload == b"Timeout" and key == ""
 
 
-def remember(seen: Seen) -> None:
+def update_facts(seen: Seen) -> None:
     """Applies a message to the facts of its sender."""
     message = seen.event.message
     if isinstance(message, Push):
@@ -82,36 +82,36 @@ def remember(seen: Seen) -> None:
     elif isinstance(message, Interest):
         _interest(message, seen)
     elif isinstance(message, (Init, Open)):
-        _handshake(message, seen.event, seen.line)
+        _handshake(message, seen.event, seen.link_facts)
     elif isinstance(message, Close):
-        seen.line.closed[seen.event.direction] = seen.event.packet
-        seen.line.close_reason[seen.event.direction] = message.reason
+        seen.link_facts.closed[seen.event.direction] = seen.event.packet
+        seen.link_facts.close_reason[seen.event.direction] = message.reason
     elif isinstance(message, Join):
         _join(message, seen)
     elif isinstance(message, Oam):
         _link_states(message, seen.sender)
 
 
-def _handshake(message: Init | Open, event: MessageSeen, line: Line) -> None:
-    if line.stage == OPENED:
+def _handshake(message: Init | Open, event: MessageSeen, link_facts: LinkFacts) -> None:
+    if link_facts.stage == OPENED:
         return
     if isinstance(message, Init):
         if message.cookie is None:
-            line.init_syn = message
+            link_facts.init_syn = message
         else:
-            line.init_ack = message
+            link_facts.init_ack = message
     elif message.cookie is not None:
-        line.open_syn = message
+        link_facts.open_syn = message
     place = _STAGES.index(event.kind)
-    line.is_ordered = line.is_ordered and place == line.stage
-    line.stage = place + 1
+    link_facts.is_ordered = link_facts.is_ordered and place == link_facts.stage
+    link_facts.stage = place + 1
 
 
 def _join(message: Join, seen: Seen) -> None:
-    if seen.line.join is None and len(seen.talk.joins) < _MEMBERS_MAX:
-        seen.talk.joins.append(message)
-    seen.line.join, seen.line.join_ns = message, seen.event.time_ns
-    seen.line.stage = OPENED
+    if seen.link_facts.join is None and len(seen.facts.joins) < _MEMBERS_MAX:
+        seen.facts.joins.append(message)
+    seen.link_facts.join, seen.link_facts.join_ns = message, seen.event.time_ns
+    seen.link_facts.stage = OPENED
 
 
 def _carrier(message: Frame | Fragment, seen: Seen) -> None:
@@ -151,7 +151,7 @@ def _push(message: Push, seen: Seen) -> None:
 
 def _request(message: Request, seen: Seen) -> None:
     side, id = seen.sender, message.request_id
-    if _is_full(seen.talk, len(side.requests)) or id in side.requests:
+    if _is_full(seen.facts, len(side.requests)) or id in side.requests:
         return
     request = OpenRequest(seen.event, place_of(seen.event), id, qos_byte(message.qos))
     parameters = message.body.parameters
@@ -166,14 +166,14 @@ def _request(message: Request, seen: Seen) -> None:
 def _declare(message: Declare, seen: Seen) -> None:
     side, body, key = seen.sender, message.body, seen.event.key
     if isinstance(body, DeclareKeyExpr):
-        if not _is_full(seen.talk, len(side.aliases)):
+        if not _is_full(seen.facts, len(side.aliases)):
             side.aliases.setdefault(body.expr_id, key)
     elif isinstance(body, UndeclareKeyExpr):
         side.aliases.pop(body.expr_id, None)
     elif isinstance(body, DeclareFinal):
         _final(message.interest_id, seen)
     elif isinstance(body, ENTITIES):
-        if body.id and not _is_full(seen.talk, len(side.entities)):
+        if body.id and not _is_full(seen.facts, len(side.entities)):
             side.entities.setdefault((body.NAME[2:], body.id), key)
     elif isinstance(body, UNDECLARED):
         side.entities.pop((body.NAME[2:], body.id), None)
@@ -186,7 +186,7 @@ def _interest(message: Interest, seen: Seen) -> None:
         if ended is not None:
             _end_interest(ended, seen, side)
         return
-    if _is_full(seen.talk, len(side.interests)) or id in side.interests:
+    if _is_full(seen.facts, len(side.interests)) or id in side.interests:
         return
     side.interests[id] = OpenInterest(message, seen.event.key, place_of(seen.event))
     side.ended_interests.pop(id, None)
@@ -203,15 +203,15 @@ def _final(id: int | None, seen: Seen) -> None:
         _end_interest(interest, seen, asker)
 
 
-def _end_interest(interest: OpenInterest, seen: Seen, side: Side) -> None:
-    if _is_full(seen.talk, len(side.ended_interests)):
+def _end_interest(interest: OpenInterest, seen: Seen, side: SideFacts) -> None:
+    if _is_full(seen.facts, len(side.ended_interests)):
         return
     place = place_of(seen.event)
     interest.place = place
     side.ended_interests[interest.id] = interest
 
 
-def _link_states(message: Oam, side: Side) -> None:
+def _link_states(message: Oam, side: SideFacts) -> None:
     for state in states_of(message):
         if len(side.psids) >= RULES_OPEN_MAX:
             return
@@ -228,7 +228,7 @@ def _link_states(message: Oam, side: Side) -> None:
             side.links_held -= len(links)
 
 
-def _name_node(side: Side, psid: int, zid: str) -> None:
+def _name_node(side: SideFacts, psid: int, zid: str) -> None:
     """A node has one number; its earlier number becomes free."""
     before = side.psids.get(psid)
     if before and before != zid:
@@ -241,9 +241,9 @@ def _name_node(side: Side, psid: int, zid: str) -> None:
     side.psids[psid] = zid
 
 
-def _is_full(talk: Talk, count: int) -> bool:
+def _is_full(facts: SessionFacts, count: int) -> bool:
     """A limit is reached: from here on, the session counts as incomplete."""
     if count < RULES_OPEN_MAX:
         return False
-    talk.is_whole = False
+    facts.is_whole = False
     return True

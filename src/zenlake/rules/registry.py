@@ -1,4 +1,4 @@
-"""Book: all rules by topic, in the order in which they apply to a session."""
+"""Registry: all rules by topic, in the order in which they apply to a session."""
 
 from __future__ import annotations
 
