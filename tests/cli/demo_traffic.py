@@ -9,7 +9,6 @@ the robot answers and then forgets to finish, and its state, which it calls stat
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +21,15 @@ def record(path: Path) -> None:
     router_port = free_port()
     router = Router(router_port)
     try:
-        tap = Tap(path, router_port)
-        try:
-            _talk(tap.port)
-            time.sleep(0.2)
-        finally:
-            tap.close()
+        with Tap(path, router_port) as tap:
+            _talk(tap)
+            tap.until_quiet(0.2)
     finally:
         router.kill()
 
 
-def _talk(port: int) -> None:
-    robot, dashboard = client(port), client(port)
+def _talk(tap: Tap) -> None:
+    robot, dashboard = client(tap.port), client(tap.port)
     unfinished: list[Any] = []
 
     def answer_pose(query: Any) -> None:
@@ -44,14 +40,14 @@ def _talk(port: int) -> None:
     declared.append(answering(robot, "robot/arm/status", "ok"))
     declared.append(robot.liveliness().declare_token("robot"))
     declared.append(dashboard.declare_subscriber("robot/battery", lambda sample: None))
-    time.sleep(0.2)
+    tap.until_quiet(0.2)
     for percent in (81, 80, 79):
         robot.put("robot/battery", str(percent))
-        time.sleep(0.1)
+        tap.until_quiet(0.1)
     ask(dashboard, "robot/arm/status", 1.0)
     ask(dashboard, "robot/arm/pose", 0.5)
     ask(dashboard, "robot/arm/state", 1.0)
-    time.sleep(0.1)
+    tap.until_quiet(0.1)
     unfinished.clear()
     for one in declared:
         one.undeclare()

@@ -13,6 +13,7 @@ from zenlake.capture.pcapng_writer import PcapngWriter
 
 _SYN, _ACK, _FIN = 0x02, 0x10, 0x01
 _SEGMENT_BYTES = 32_000
+_KEEP_ALIVE = b"\x01\x00\x04"
 
 
 class Recording:
@@ -24,6 +25,18 @@ class Recording:
         self._file = path.open("wb")
         self._writer = PcapngWriter(self._file)
         self.count = 0
+        self.activity = 0
+        """The reads of all taps, without those of a single KEEP_ALIVE."""
+
+    def until_quiet(self, quiet_s: float = 0.3) -> None:
+        """Wait until no tap has received anything for so long.
+
+        eclipse-zenoh does not report that a declaration or a publication has reached all nodes.
+        """
+        before = -1
+        while before != self.activity:
+            before = self.activity
+            time.sleep(quiet_s)
 
     def write(self, frame: bytes) -> None:
         with self.lock:
@@ -54,6 +67,8 @@ class Conversation:
         self._write(0, b"", _ACK)
 
     def add(self, direction: int, data: bytes) -> None:
+        if data != _KEEP_ALIVE:
+            self._recording.activity += 1
         for start in range(0, len(data), _SEGMENT_BYTES):
             self._write(direction, data[start : start + _SEGMENT_BYTES], _ACK)
 
@@ -92,6 +107,9 @@ class Tap:
         self._server = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._server.getsockname()[1]
         self._start(self._accept)
+
+    def until_quiet(self, quiet_s: float = 0.3) -> None:
+        self.recording.until_quiet(quiet_s)
 
     def cut(self) -> None:
         """Ends all connections, and every new one at once, until `heal`."""

@@ -41,7 +41,7 @@ LOST = (7, 8, 15)
 MISSED = (11, 12, 13, 14)
 """Messages that are sent while the mapper is not subscribed."""
 ODOMETRY_MESSAGES = 5
-SETTLE_SECONDS = 0.2
+QUIET_SECONDS = 0.2
 
 
 def main(target: str) -> None:
@@ -67,12 +67,13 @@ def record(capture: Path, notes: Notes) -> None:
     notes.add("nodes", node="router", **facts, **whose)
     notes.add("events", node="router", op="open", zid=facts["zid"])
     with Tap(capture, port) as tap:
-        play(tap.port, notes)
-        time.sleep(SETTLE_SECONDS)
+        play(tap, notes)
+        tap.until_quiet(QUIET_SECONDS)
     router.close()
 
 
-def play(port: int, notes: Notes) -> None:
+def play(tap: Tap, notes: Notes) -> None:
+    port = tap.port
     lidar, viewer, mapper = (Context(name, port, notes) for name in ("lidar", "viewer", "mapper"))
     camera = start_camera(port, notes)
     bridge = start_bridge(port, notes)
@@ -93,7 +94,7 @@ def play(port: int, notes: Notes) -> None:
     slam = Node(mapper, "/", "mapper")
     mapped = slam.entity("MS", "/scan", SCAN, scan_hash, SENSOR_QOS)
     mapping = mapper.subscribe("mapped", mapped.key)
-    time.sleep(SETTLE_SECONDS)
+    tap.until_quiet(QUIET_SECONDS)
 
     for number in range(1, MESSAGES + 1):
         started = time.monotonic()
@@ -106,19 +107,19 @@ def play(port: int, notes: Notes) -> None:
         elif number == MISSED[-1] + 1:
             mapped = slam.entity("MS", "/scan", SCAN, scan_hash, SENSOR_QOS)
             mapping = mapper.subscribe("mapped again", mapped.key)
-            time.sleep(SETTLE_SECONDS / 4)
+            tap.until_quiet(QUIET_SECONDS / 4)
         scans.publish(messages.scan(number), is_lost=number in LOST)
         if number <= ODOMETRY_MESSAGES:
             bridge.put("odom", messages.odometry(number))
         time.sleep(max(0.0, 1 / HZ - (time.monotonic() - started)))
     [reply] = viewer.call(client.key, messages.integers(2, 3), client.attach())
     assert reply == messages.integers(5)
-    time.sleep(SETTLE_SECONDS)
+    tap.until_quiet(QUIET_SECONDS)
     viewer.undeclare("shown", showing)
     lidar.undeclare("adder", served)
     for context in (bridge, mapper, viewer, lidar):
         context.close()
-        time.sleep(SETTLE_SECONDS)
+        tap.until_quiet(QUIET_SECONDS)
 
 
 def start_bridge(port: int, notes: Notes) -> Context:

@@ -24,6 +24,7 @@ class Network:
 
     def __init__(self, path: Path) -> None:
         self._recording = Recording(path)
+        self.until_quiet = self._recording.until_quiet
         self._taps: list[Tap] = []
         self._nodes: list[Held] = []
         self._ports: list[int] = []
@@ -40,7 +41,7 @@ class Network:
             ends = {"listen/endpoints": [f"tcp/127.0.0.1:{port}"], "connect/endpoints": others}
             router.open(**settings("router", **ends))
             found.append(router)
-        time.sleep(1.0)
+        self.until_quiet(1.0)
         return found
 
     def client(
@@ -76,7 +77,7 @@ class Network:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        time.sleep(0.2)
+        self.until_quiet(0.2)
         for node in self._nodes:
             node.kill()
         for tap in self._taps:
@@ -89,7 +90,7 @@ def old_tokens(network: Network) -> Truth:
     network.routers(1, "1.0.4")
     owner, leaving = network.client(0), network.client(0)
     owner.ask("token", name="before", key="alive/before")
-    time.sleep(0.3)
+    network.until_quiet()
     watchers = {
         "history": network.client(0),
         "history_old": network.client(0, "1.0.4"),
@@ -97,24 +98,24 @@ def old_tokens(network: Network) -> Truth:
     }
     for name, watcher in watchers.items():
         watcher.ask("watch", name="seen", key="alive/**", history=name != "no_history")
-    time.sleep(0.3)
+    network.until_quiet()
     owner.ask("token", name="after", key="alive/after")
     leaving.ask("token", name="session", key="alive/session")
-    time.sleep(0.3)
+    network.until_quiet()
     got = {name: watcher.ask("alive", key="alive/**") for name, watcher in watchers.items()}
     subscriber = network.client(0, "1.0.4")
     publisher = network.client(0)
     subscriber.ask("subscribe", name="s", key="door/**")
-    time.sleep(0.2)
+    network.until_quiet(0.2)
     publisher.ask("publisher", name="p", key="door/open")
-    time.sleep(0.2)
+    network.until_quiet(0.2)
     subscriber.ask("undeclare", name="s")
-    time.sleep(0.2)
+    network.until_quiet(0.2)
     for name in ("before", "after"):
         owner.ask("undeclare", name=name)
-        time.sleep(0.2)
+        network.until_quiet(0.2)
     leaving.ask("close")
-    time.sleep(1.3)
+    network.until_quiet(1.3)
     seen = {name: watcher.items("seen", 0, quiet=0) for name, watcher in watchers.items()}
     zids = {name: watcher.zid for name, watcher in watchers.items()}
     names = {"owner": owner.zid, "leaving": leaving.zid, "subscriber": subscriber.zid}
@@ -132,21 +133,21 @@ def line_of_routers(network: Network) -> Truth:
     late = network.client(2)
     watcher = network.client(0)
     watcher.ask("watch", name="w", key="alive/**", history=True)
-    time.sleep(0.4)
+    network.until_quiet(0.4)
     before = {how: _replies(asker, f"srv/{how}") for how in servers}
     early = _replies(asker, "srv/late")
-    time.sleep(0.2)
+    network.until_quiet(0.2)
     _answer(late, "srv/late")
-    time.sleep(0.2)
+    network.until_quiet(0.2)
     servers["undeclared"].ask("undeclare", name="q")
     servers["closed"].ask("close")
     servers["killed"].kill()
-    time.sleep(0.3)
+    network.until_quiet()
     after = {how: _replies(asker, f"srv/{how}") for how in servers}
     routers[2].kill()
-    time.sleep(0.3)
+    network.until_quiet()
     after["behind"] = _replies(asker, "srv/behind")
-    time.sleep(1.5)
+    network.until_quiet(1.5)
     return {
         "asker": asker.zid,
         "routers": [router.zid for router in routers],
@@ -167,27 +168,27 @@ def after_the_last(network: Network) -> Truth:
     for key in names:
         listener.ask("subscribe", name=key, key=key)
     _answer(server, "srv/q")
-    time.sleep(0.3)
+    network.until_quiet()
     for key in names[:2]:
         talker.ask("publisher", name=key, key=key)
     talker.ask("querier", name="querier", key="srv/q")
-    time.sleep(0.2)
+    network.until_quiet(0.2)
     _publish(talker, "cell/temp", 26)
     _publish(talker, "cell/back", 5)
     answers = [len(talker.ask("ask", name="querier")["replies"])]
-    time.sleep(0.2)
+    network.until_quiet(0.2)
     got = {name: len(listener.items(name, 0, quiet=0)) for name in names}
     for name in names:
         listener.ask("undeclare", name=name)
     server.ask("undeclare", name="q")
-    time.sleep(0.3)
+    network.until_quiet()
     _publish(talker, "cell/temp", 10)
     _publish(talker, "cell/back", 4)
     answers.append(len(talker.ask("ask", name="querier")["replies"]))
     listener.ask("subscribe", name="again", key="cell/$*k")
-    time.sleep(0.2)
+    network.until_quiet(0.2)
     _publish(talker, "cell/back", 3)
-    time.sleep(0.3)
+    network.until_quiet()
     got["again"] = len(listener.items("again", 0, quiet=0))
     sent = {"cell/temp": 36, "cell/back": 12, "raw/x": 48}
     zids = {"talker": talker.zid, "listener": listener.zid, "server": server.zid}
@@ -199,7 +200,7 @@ def _publish(talker: Held, name: str, count: int) -> None:
     for number in range(count):
         talker.ask("publish", name=name, payload=f"{number:02x}")
         talker.ask("put", key="raw/x", payload=f"{number:02x}")
-        time.sleep(0.01)
+        time.sleep(0.01)  # up to 100 publications a second
 
 
 def _answer(server: Held, key: str) -> None:

@@ -145,9 +145,9 @@ def held_query(port: int, router: Router, tap: SlowTap) -> Truth:
         held.append(query)
 
     queryable = server.declare_queryable("robot/arm/pose", answer)
-    time.sleep(0.3)
+    tap.until_quiet()
     get = ask(asker, "robot/arm/*", 1.5)
-    time.sleep(0.3)
+    tap.until_quiet()
     truth = {"asker": zid(asker), "server": zid(server), "get": get}
     held.clear()
     queryable.undeclare()
@@ -162,7 +162,7 @@ def consolidated(port: int, router: Router, tap: SlowTap) -> Truth:
 
     asker, server = client(port), client(port)
     queryable = answering(server, "robot/battery", "80", "81")
-    time.sleep(0.3)
+    tap.until_quiet()
     auto = ask(asker, "robot/battery", 2.0)
     none = ask(asker, "robot/battery", 2.0, consolidation=zenoh.ConsolidationMode.NONE)
     truth = {"asker": zid(asker), "server": zid(server), "auto": auto, "none": none}
@@ -179,16 +179,16 @@ def nothing_came(port: int, router: Router, tap: SlowTap) -> Truth:
     asker, server = client(port), client(port)
     declared = [answering(server, "robot/1/status", "ok"), answering(server, "map/tile", "x")]
     declared.append(answering(server, "robot/quiet"))
-    time.sleep(0.3)
+    tap.until_quiet()
     truth: Truth = {"asker": zid(asker), "server": zid(server)}
     truth["nobody"] = ask(asker, "camera/front", 2.0)
     truth["mismatch"] = ask(asker, "robot/1/state", 2.0)
     truth["incomplete"] = ask(asker, "map/tile", 2.0, target=zenoh.QueryTarget.ALL_COMPLETE)
     truth["quiet"] = ask(asker, "robot/quiet", 2.0)
     truth["early"] = ask(asker, "lidar/scan", 2.0)
-    time.sleep(0.25)
+    tap.until_quiet(0.25)
     declared.append(answering(server, "lidar/scan", "late"))
-    time.sleep(0.3)
+    tap.until_quiet()
     truth["again"] = ask(asker, "lidar/scan", 2.0)
     for queryable in declared:
         queryable.undeclare()
@@ -208,9 +208,9 @@ def one_silent(port: int, router: Router, tap: SlowTap) -> Truth:
         answering(slow, "fleet/b/state", "fine too"),
         stuck.declare_queryable("fleet/c/state", held.append),
     ]
-    time.sleep(0.3)
+    tap.until_quiet()
     get = ask(asker, "fleet/*/state", 1.2, target=zenoh.QueryTarget.ALL)
-    time.sleep(0.3)
+    tap.until_quiet()
     names = {"asker": zid(asker), "answered": [zid(quick), zid(slow)], "stuck": zid(stuck)}
     held.clear()
     for queryable in declared:
@@ -225,11 +225,11 @@ def router_dies(port: int, router: Router, tap: SlowTap) -> Truth:
     asker, server = client(port), client(port)
     held: list[Any] = []
     queryable = server.declare_queryable("arm/plan", held.append)
-    time.sleep(0.3)
+    tap.until_quiet()
     killer = threading.Timer(0.4, router.kill)
     killer.start()
     get = ask(asker, "arm/plan", 2.0)
-    time.sleep(0.3)
+    tap.until_quiet()
     truth = {"asker": zid(asker), "server": zid(server), "get": get}
     held.clear()
     del queryable
@@ -243,12 +243,12 @@ def router_frozen(port: int, router: Router, tap: SlowTap) -> Truth:
     second = Router(_SECOND_PORT, port)
     asker, server = client(port), client(_SECOND_PORT)
     queryable = answering(server, "gripper/state", "open")
-    time.sleep(0.5)
+    tap.until_quiet(0.5)
     truth: Truth = {"asker": zid(asker), "second": second.zid, "server": zid(server)}
     truth["before"] = ask(asker, "gripper/state", 1.0)
     second.freeze()
     truth["after"] = ask(asker, "gripper/state", 1.0)
-    time.sleep(0.3)
+    tap.until_quiet()
     asker.close()
     second.kill()
     del queryable
@@ -269,7 +269,7 @@ def at_chunks(port: int, router: Router, tap: SlowTap) -> Truth:
             )
         )
     admin = answering(listener, "plant/@admin/config", "secret")
-    time.sleep(0.3)
+    tap.until_quiet()
     talker.put("robot/7/@meta/serial", "A1")
     talker.put("robot/7/pose", "0 0")
     talker.put("cell/3/temp/raw", "21")
@@ -277,22 +277,22 @@ def at_chunks(port: int, router: Router, tap: SlowTap) -> Truth:
         talker.put("door/closed", str(number))
     get = ask(talker, "plant/**", 1.0)
     pub = talker.declare_publisher("engine/rpm")
-    time.sleep(0.2)
+    tap.until_quiet(0.2)
     for number in range(4):
         pub.put(str(number))
-    time.sleep(0.2)
+    tap.until_quiet(0.2)
     for number in range(3):
         talker.put("gripper/force", str(number))
-    time.sleep(0.2)
+    tap.until_quiet(0.2)
     got["gripper/force"] = []
     subscribers.append(
         listener.declare_subscriber(
             "gripper/force", lambda sample: got["gripper/force"].append(str(sample.key_expr))
         )
     )
-    time.sleep(0.3)
+    tap.until_quiet()
     talker.put("gripper/force", "3")
-    time.sleep(0.3)
+    tap.until_quiet()
     truth = {"listener": zid(listener), "talker": zid(talker), "got": got, "get": get}
     pub.undeclare()
     for subscriber in subscribers:
@@ -310,16 +310,16 @@ def tokens(port: int, router: Router, tap: SlowTap) -> Truth:
     watching = watcher.liveliness().declare_subscriber(
         "alive/**", lambda sample: seen.append([str(sample.kind), str(sample.key_expr)])
     )
-    time.sleep(0.2)
+    tap.until_quiet(0.2)
     one = first.liveliness().declare_token("alive/arm")
-    time.sleep(0.2)
+    tap.until_quiet(0.2)
     twin = second.liveliness().declare_token("alive/arm")
     hidden = second.liveliness().declare_token("alive/@debug/x")
-    time.sleep(0.2)
+    tap.until_quiet(0.2)
     one.undeclare()
-    time.sleep(0.2)
+    tap.until_quiet(0.2)
     twin.undeclare()
-    time.sleep(0.3)
+    tap.until_quiet()
     truth = {"watcher": zid(watcher), "first": zid(first), "second": zid(second), "seen": seen}
     hidden.undeclare()
     watching.undeclare()
@@ -336,15 +336,15 @@ def slow_subscriber(port: int, router: Router, tap: SlowTap) -> Truth:
     subscriber = listener.declare_subscriber(
         "camera/image", lambda sample: got.append(int(bytes(sample.payload)[:4]))
     )
-    time.sleep(0.3)
+    tap.until_quiet()
     tap.slow_down()
     for number in range(40):
         talker.put("camera/image", b"%04d" % number + bytes(45_000))
-        time.sleep(0.02)
+        time.sleep(0.02)  # a camera with 50 images a second
     tap.may_read.set()
-    time.sleep(2.0)
+    tap.until_quiet(2.0)
     talker.put("camera/image", b"0040" + bytes(45_000))
-    time.sleep(0.5)
+    tap.until_quiet(0.5)
     truth = {"talker": zid(talker), "listener": zid(listener), "sent": 41, "got": got}
     subscriber.undeclare()
     talker.close()
@@ -375,7 +375,7 @@ def record(name: str, path: Path, port: int) -> Truth:
         tap = SlowTap(path, port)
         with tap:
             truth = SCENARIOS[name](tap.port, router, tap)
-            time.sleep(0.2)
+            tap.until_quiet(0.2)
     finally:
         router.kill()
     return {"row": (SCENARIOS[name].__doc__ or "").split(":")[0], "router": router.zid, **truth}
