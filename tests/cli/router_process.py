@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 from types import TracebackType
 from typing import Any
+
+from tests.child_process import child_environment
 
 PATIENCE_S = 20
 
@@ -26,11 +27,7 @@ class RouterProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-                **environment,
-            },
+            env=child_environment(**environment),
         )
         self.entries: list[dict[str, Any]] = []
         self.zid = self._wait_for("the id is ").rpartition(" ")[2]

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 import pytest
 
+from tests.child_process import child_environment
 from tests.trace.sidecar import PATHS
 
 pytest.importorskip("duckdb")
@@ -55,7 +56,7 @@ def small_files() -> None:
 def run(folder: Path, *arguments: str, **how: Any) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "zenlake.cli.main", *arguments]
     # Otherwise output is written piece by piece, and does not fail at the end.
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = child_environment()
     environment.pop("PYTHONUNBUFFERED", None)
     settings = {"stderr": subprocess.PIPE, "text": True, "timeout": 60, **how}
     return subprocess.run(command, cwd=folder, env=environment, **settings)

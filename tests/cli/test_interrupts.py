@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.child_process import child_environment
 from tests.trace.sidecar import PATHS
 from tests.waiting import until
 
@@ -32,7 +33,7 @@ def start(folder: Path, *arguments: str, before: str = "") -> subprocess.Popen[b
     return subprocess.Popen(
         [sys.executable, "-c", code],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(folder)},
+        env=child_environment(TMPDIR=str(folder)),
         start_new_session=True,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.child_process import child_environment
 from tests.cli import sql_lake
 from tests.lake.publish import small_lake
 from zenlake.cli.cells import CELL_CHARACTERS_MAX
@@ -275,12 +276,11 @@ def test_an_answer_within_a_second_and_without_heavy_imports(lake: Path) -> None
 from zenlake.cli.main import main
 main({arguments!r})
 print(*({{"pyspark", "pandas", "numba"}} & sys.modules.keys()))"""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     seconds = []
     for _ in range(5):
         before = os.times()
         command = [sys.executable, "-c", script]
-        result = subprocess.run(command, env=environment, capture_output=True, text=True)
+        result = subprocess.run(command, env=child_environment(), capture_output=True, text=True)
         after = os.times()
         used = after.children_user + after.children_system
         seconds.append(used - before.children_user - before.children_system)
@@ -292,7 +292,6 @@ print(*({{"pyspark", "pandas", "numba"}} & sys.modules.keys()))"""
 
 def test_an_interrupt_ends_a_long_query(lake: Path) -> None:
     query = "SELECT count(*) FROM range(100000000) a, range(100000) b WHERE a.range + b.range = -1"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     # A shell in the background would have it ignore the signal.
     handle = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     # It prints a line when the query begins: starting may take long.
@@ -303,11 +302,11 @@ engine.execute = lambda *arguments: (print(flush=True), execute(*arguments))"""
     call = f"from zenlake.cli.main import main; exit(main({arguments!r}))"
     command = [sys.executable, "-c", f"{handle}\n{tell}\n{call}"]
     process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command, env=child_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert process.stdout is not None
     assert process.stdout.readline() == b"\n"
-    time.sleep(0.5)
+    time.sleep(0.5)  # for the query to run inside of the engine
     process.send_signal(signal.SIGINT)
     try:
         out, err = process.communicate(timeout=20)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.child_process import child_environment
+
 pytest.importorskip("duckdb")
 
 from tests.cli import sql_lake
@@ -91,7 +93,7 @@ def run_all(lake: Path, mib: int, *statements: str) -> tuple[list[int | str], in
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env=child_environment(),
     )
     assert done.stderr == ""
     *results, peak = map(json.loads, done.stdout.splitlines())

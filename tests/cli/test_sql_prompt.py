@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.child_process import child_environment
+
 pytest.importorskip("duckdb")
 
 from tests.cli import sql_lake
@@ -117,8 +119,9 @@ def test_a_capture_at_a_terminal() -> None:
     """In a process of its own, at a real terminal."""
     near, far = pty.openpty()
     command = [sys.executable, "-m", "zenlake.cli.main", "sql", str(PATHS["alias_remapped"])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TERM": "dumb"}
-    process = subprocess.Popen(command, env=environment, stdin=far, stdout=far, stderr=far)
+    process = subprocess.Popen(
+        command, env=child_environment(TERM="dumb"), stdin=far, stdout=far, stderr=far
+    )
     os.close(far)
     try:
         os.write(near, b"SELECT 'rows: ' || (count(*) > 10) AS r FROM messages;\nexit\n")

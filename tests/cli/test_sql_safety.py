@@ -147,7 +147,7 @@ def test_endless_queries_are_ended(query: str, lake: Path) -> None:
 def test_time_counts_while_the_engine_works(lake: Path) -> None:
     with on_duckdb.query(Store(lake).snapshot(), "SELECT key FROM samples", 0.5) as result:
         next(result.rows)
-        time.sleep(0.6)
+        time.sleep(0.6)  # the reader of the rows is slower than the limit
         assert len(list(result.rows)) == len(FORMULAS + LINES) - 1
 
 

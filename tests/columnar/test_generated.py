@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.child_process import child_environment
 from zenlake.columnar.fields import columns, fields, presence_bits
 from zenlake.columnar.generate.__main__ import TARGET
 from zenlake.columnar.generate.module import module_source
@@ -68,5 +69,4 @@ def test_names_load_nothing_heavy() -> None:
         "import sys, zenlake.columnar; zenlake.columnar.fields();"
         "sys.exit(any(name in sys.modules for name in ('numba', 'numpy', 'pyarrow')))"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, env=environment)
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, env=child_environment())

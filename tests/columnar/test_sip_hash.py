@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
 import pytest
 
+from tests.child_process import child_environment
 from tests.columnar.hashed_words import hash_of_words
 from zenlake.columnar.sip_hash import random_key
 from zenlake.routing.network.weights import sip_hash
@@ -39,9 +39,12 @@ def test_hash_in_plain_python_is_the_same() -> None:
         "from tests.columnar.hashed_words import hash_of_words;"
         f"print(hash_of_words((-5, 7), {_WORDS}))"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        env=child_environment(NUMBA_DISABLE_JIT="1"),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert int(done.stdout) == hash_of_words((-5, 7), _WORDS)
 

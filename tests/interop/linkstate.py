@@ -7,9 +7,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 from tests.interop.puppets import Held, Kind, attached, free_port, settings
+from tests.waiting import until
 
 REST_SECONDS = 1.2
 """For trees and declarations to reach all nodes, which is not observable."""
@@ -66,12 +68,13 @@ def declare_all(name: str, node: Held) -> None:
 
 def wait_for_all(nodes: dict[str, Held]) -> None:
     """Wait until each node knows the tokens of all others, which were declared last."""
-    deadline = time.monotonic() + WAIT_SECONDS
     for name, node in nodes.items():
         others = {f"t/{other}" for other in nodes} - {f"t/{name}"}
-        while not others <= set(node.ask("alive", key="t/**")["keys"]):
-            assert time.monotonic() < deadline, name
-            time.sleep(0.1)
+        until(partial(knows, node, others), WAIT_SECONDS)
+
+
+def knows(node: Held, tokens: set[str]) -> bool:
+    return tokens <= set(node.ask("alive", key="t/**")["keys"])
 
 
 def observe(nodes: dict[str, Held]) -> dict[str, Any]:

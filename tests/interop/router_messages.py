@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import sys
-import time
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
@@ -77,12 +76,9 @@ class Stage:
         self.right = self._open(real, "client", "f7", connect=far)
         self.rest()
 
-    def rest(self) -> None:
+    def rest(self, quiet_s: float = QUIET_SECONDS) -> None:
         """Wait until nothing was recorded for a while."""
-        seen = -1
-        while seen != self._recording.count:
-            seen = self._recording.count
-            time.sleep(QUIET_SECONDS)
+        self._recording.until_quiet(quiet_s)
 
     def close(self) -> None:
         self._stack.close()
@@ -155,8 +151,7 @@ def play(stage: Stage) -> None:
     stage.tap.cut()
     stage.rest()
     stage.tap.heal()
-    time.sleep(1)
-    stage.rest()
+    stage.rest(1.0)
     act(right, "put", key="demo/z", payload="09")
 
 

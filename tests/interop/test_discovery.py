@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -27,13 +26,9 @@ def held(stack: ExitStack, kind: Kind, mode: str, **config: Any) -> Held:
 
 
 def wait_until_peers(node: Held, count: int) -> list[str]:
-    end = time.monotonic() + FOUND_SECONDS
-    while time.monotonic() < end:
-        peers: list[str] = node.ask("info")["peers"]
-        if len(peers) >= count:
-            return peers
-        time.sleep(0.1)
-    raise AssertionError(f"{count} peers expected, there are {peers}")
+    until(lambda: len(node.ask("info")["peers"]) >= count, FOUND_SECONDS)
+    peers: list[str] = node.ask("info")["peers"]
+    return peers
 
 
 @pytest.mark.parametrize("first", ["ours", "theirs"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,7 +21,8 @@ from tests.interop.linkstate import (
     network,
     observe,
 )
-from tests.interop.puppets import Kind, ours, theirs
+from tests.interop.puppets import Held, Kind, ours, theirs
+from tests.waiting import until
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real
@@ -64,6 +66,10 @@ SIMPLE = [
 ]
 
 
+def lacks_token(node: Held, key: str) -> bool:
+    return key not in node.ask("alive", key="t/**")["keys"]
+
+
 @pytest.mark.parametrize(("links", "kinds"), SIMPLE, ids=name_of)
 def test_every_node_receives_from_every_other_once(
     links: tuple[str, ...], kinds: dict[str, Kind]
@@ -84,9 +90,8 @@ def test_every_node_receives_from_every_other_once(
         (first, *others) = nodes
         nodes[first].ask("undeclare", name="t")
         nodes[first].ask("undeclare", name="s")
-        time.sleep(REST_SECONDS)
         for name in others:
-            assert f"t/{first}" not in nodes[name].ask("alive", key="t/**")["keys"], name
+            until(partial(lacks_token, nodes[name], f"t/{first}"))
 
 
 if OLD:

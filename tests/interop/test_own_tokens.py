@@ -12,7 +12,7 @@ from __future__ import annotations
 import pytest
 
 from tests.interop.puppets import Kind, borrow, free_port, give_back, ours, settings, theirs
-from tests.node.application import wait_until
+from tests.waiting import until
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real
@@ -26,7 +26,7 @@ def test_a_client_does_not_receive_its_own_token_twice(kind: Kind) -> None:
         router.open(**settings("router", **{"listen/endpoints": [endpoint]}))
         client.open_linked(**settings("client", **{"connect/endpoints": [endpoint]}))
         client.ask("token", name="token", key="tok/a")
-        wait_until(lambda: router.ask("alive", key="tok/*") == {"keys": ["tok/a"]})
+        until(lambda: router.ask("alive", key="tok/*") == {"keys": ["tok/a"]})
         client.ask("watch", name="events", key="tok/*")
         assert client.ask("alive", key="tok/*") == {"keys": ["tok/a"]}
         client.ask("undeclare", name="token")

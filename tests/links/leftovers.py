@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+from tests.waiting import until
 
 
 def open_sockets() -> int:
@@ -28,8 +29,7 @@ def nothing_left(timeout_s: float = 2.0) -> Iterator[None]:
     """Assert at the end that there are no more sockets than before, and no new thread."""
     before, known = open_sockets(), own_threads()
     yield
-    deadline = time.monotonic() + timeout_s
-    while time.monotonic() < deadline and (own_threads() - known or open_sockets() > before):
-        time.sleep(0.01)
+    with suppress(AssertionError):
+        until(lambda: own_threads() <= known and open_sockets() <= before, timeout_s)
     assert own_threads() <= known
     assert open_sockets() <= before

@@ -12,6 +12,7 @@ import pytest
 from tests.faults import least
 from tests.links.faulty_socket import FaultySocket, make_faulty
 from tests.links.pairs import PLAIN, linked
+from tests.waiting import until
 from zenlake.links import Link, LinkError, LinkTimeout, Listener, MulticastSockets, listen
 from zenlake.wire import EndPoint
 
@@ -100,8 +101,7 @@ def seconds_to_close_after_tries(protocol: str, tries: int) -> float:
     faulty.faults = dict.fromkeys(("accept", "receive"), (errno.ENOBUFS, 1_000_000))
     began = time.monotonic()
     accepted = Accepted(listener)
-    while all(count > 1_000_000 - tries for _, count in faulty.faults.values()):
-        time.sleep(0.002)
+    until(lambda: any(count <= 1_000_000 - tries for _, count in faulty.faults.values()))
     assert time.monotonic() - began > 0.6, "pauses grow"
     began = time.monotonic()
     accepted.close()

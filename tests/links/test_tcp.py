@@ -10,7 +10,7 @@ import time
 import pytest
 
 from tests.links.pairs import PLAIN, connecting, linked, receive_all, send_all
-from tests.node.application import wait_until
+from tests.waiting import until
 from zenlake.links import LinkError, LinkSettings, LinkTimeout, connect, listen, tcp
 from zenlake.links.addresses import is_loopback
 from zenlake.wire import EndPoint
@@ -76,7 +76,7 @@ def test_closing_wakes_the_reader() -> None:
         got: list[bytes] = []
         thread = threading.Thread(target=lambda: got.append(ours.receive()))
         thread.start()
-        wait_until(lambda: ours._shared._users == 1)  # type: ignore[attr-defined]
+        until(lambda: ours._shared._users == 1)  # type: ignore[attr-defined]
         ours.close()
         thread.join(1.0)
         assert got == [b""]

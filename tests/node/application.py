@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.hosts import PEER, host_mode
+from tests.waiting import until
 from zenlake.node import Node, NodeSettings
 from zenlake.routing.outlet import Outlet
 from zenlake.wire import (
@@ -74,7 +75,7 @@ class Application(Outlet):
         return [type(body).__name__ for body in bodies if not isinstance(body, DeclareFinal)]
 
     def wait_for(self, count: int, timeout_s: float = 20.0) -> list[bytes]:
-        wait_until(lambda: len(self.payloads()) >= count, timeout_s)
+        until(lambda: len(self.payloads()) >= count, timeout_s)
         return self.payloads()
 
 
@@ -123,9 +124,9 @@ def until_routed(sender: Application, key: str, receiver: Application) -> None:
         sender.put(key, b"anyone?", BLOCK)
         return bool(receiver.payloads())
 
-    wait_until(is_received)
+    until(is_received)
     sender.put(key, b"last", BLOCK)
-    wait_until(lambda: receiver.payloads()[-1] == b"last")
+    until(lambda: receiver.payloads()[-1] == b"last")
     receiver.got.clear()
 
 
@@ -136,15 +137,8 @@ def until_declared(node: Node, count: int) -> None:
         faces = [runner.face for runner in list(node.runners.values())]
         return sum(face.declaration_count for face in faces if face is not None)
 
-    wait_until(lambda: declared() == count)
+    until(lambda: declared() == count)
 
 
 def port_of(node: Node) -> int:
     return int(node.locators()[0].rpartition(":")[2])
-
-
-def wait_until(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.002)

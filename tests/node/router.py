@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from types import TracebackType
+
+from tests.child_process import child_environment
 
 _PROGRAM = """
 import importlib, json, sys
@@ -36,7 +37,7 @@ class RealNode:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env=child_environment(),
         )
         assert self._process.stdout is not None
         assert self._process.stdout.readline() == "ready\n"

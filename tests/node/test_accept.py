@@ -6,7 +6,8 @@ import logging
 
 import pytest
 
-from tests.node.application import opened, settings_of, wait_until
+from tests.node.application import opened, settings_of
+from tests.waiting import until
 from zenlake.links import Link
 from zenlake.node import Node, accept
 from zenlake.node.link_runner import LinkRunner
@@ -21,7 +22,7 @@ def test_a_node_that_closes_just_after_open_ack_sends_close(
     def runner_of_a_closed_listener(
         node: Node, link: Link, agreed: Agreed, claim: TransportClaim, early: bytes
     ) -> LinkRunner:
-        wait_until(lambda: node.accepting._is_closed)
+        until(lambda: node.accepting._is_closed)
         return LinkRunner(node, link, agreed, claim, early)
 
     monkeypatch.setattr(accept, "LinkRunner", runner_of_a_closed_listener)
@@ -31,5 +32,5 @@ def test_a_node_that_closes_just_after_open_ack_sends_close(
         opened(settings_of(WhatAmI.CLIENT, router.locators())) as [client],
     ):
         router.close()
-        wait_until(lambda: router.zid not in client.runners)
+        until(lambda: router.zid not in client.runners)
     assert "the peer closed" in caplog.text

@@ -8,7 +8,8 @@ import time
 import pytest
 
 from tests.faults import least
-from tests.node.application import opened, settings_of, wait_until
+from tests.node.application import opened, settings_of
+from tests.waiting import until
 from zenlake.node.backoff import BRIEF_S, SOON_S, Backoff
 from zenlake.node.settings import Retry
 
@@ -64,12 +65,12 @@ def test_a_link_lost_three_times_in_a_row_is_back_soon_each_time() -> None:
     with opened(settings_of()) as [one], opened(settings_of(connect=one.locators())) as [other]:
 
         def lose() -> float:
-            wait_until(lambda: other.zid in one.runners)
+            until(lambda: other.zid in one.runners)
             lost = one.runners[other.zid]
             lost.close()
             assert one.runners.get(other.zid) is not lost
             began = time.monotonic()
-            wait_until(lambda: other.zid in one.runners)
+            until(lambda: other.zid in one.runners)
             return time.monotonic() - began
 
         lose()

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.node.application import BLOCK, Application, opened, settings_of, wait_until
+from tests.node.application import BLOCK, Application, opened, settings_of
+from tests.waiting import until
 from zenlake.errors import ZenlakeError
 from zenlake.links.multicast import multicast_interfaces
 from zenlake.node import Node, NodeSettings
@@ -39,7 +40,7 @@ def scouting_settings(group: str, role: WhatAmI = WhatAmI.PEER) -> NodeSettings:
 
 def test_peers_find_each_other(group: str) -> None:
     with opened(scouting_settings(group), scouting_settings(group)) as (one, other):
-        wait_until(lambda: other.zid in one.runners and one.zid in other.runners)
+        until(lambda: other.zid in one.runners and one.zid in other.runners)
         assert len(one.runners) == len(other.runners) == 1
 
 
@@ -84,7 +85,7 @@ def test_a_client_finds_a_peer_and_finds_another_when_it_is_lost(group: str) -> 
         assert list(client.runners) == [first.zid]
     try:
         with opened(scouting_settings(group)) as [second]:
-            wait_until(lambda: list(client.runners) == [second.zid], 8.0)
+            until(lambda: list(client.runners) == [second.zid], 8.0)
     finally:
         client.close()
 
@@ -103,7 +104,7 @@ def test_scouting_without_a_node(group: str) -> None:
     found: list[Found] = []
     with opened(scouting_settings(group)) as [node]:
         scouting = scout(scouting_settings(group), int(WhatAmI.PEER), found.append)
-        wait_until(lambda: bool(found))
+        until(lambda: bool(found))
         scouting.close()
         scouting.join(1.0)
         assert found[0].zid == node.zid
@@ -116,7 +117,7 @@ def test_a_group_needs_no_connection(group: str) -> None:
     for settings in members:
         settings.group_join_interval_s = 0.1
     with opened(*members) as nodes:
-        wait_until(lambda: all(len(node.transports()) == 2 for node in nodes))
+        until(lambda: all(len(node.transports()) == 2 for node in nodes))
         assert all(info.is_multicast for info in nodes[0].transports())
         assert nodes[0].links()[0].group == endpoint
         applications = [Application(node) for node in nodes]
@@ -127,7 +128,7 @@ def test_a_group_needs_no_connection(group: str) -> None:
         for application in applications[1:]:
             assert application.wait_for(2) == [b"to all", bytes(50_000)]
         nodes[2].close()
-        wait_until(lambda: len(nodes[0].transports()) == 1)
+        until(lambda: len(nodes[0].transports()) == 1)
 
 
 # What two peers of zenoh-pico 1.9.0 sent to a group: JOIN, D_KEYEXPR and PUSH with that number;
@@ -158,12 +159,12 @@ def test_members_may_have_aliases_and_tokens(group: str) -> None:
         for sender, lines in ((b, PICO_B), (c, PICO_C)):
             for line in lines:
                 sender.sendto(bytes.fromhex(line), (host, int(port)))
-        wait_until(lambda: "DeclareToken" in application.declared())
+        until(lambda: "DeclareToken" in application.declared())
         assert application.wait_for(2) == [b"\x0b", b"\x0c"]
         keys = [key for key, message in application.got if isinstance(message, Push)]
         assert keys == ["demo/from/b", "demo/from/c"]
         c.sendto(bytes.fromhex("2300"), (host, int(port)))  # CLOSE
-        wait_until(lambda: "UndeclareToken" in application.declared())
+        until(lambda: "UndeclareToken" in application.declared())
 
 
 @contextmanager

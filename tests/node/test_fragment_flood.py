@@ -6,8 +6,9 @@ import pytest
 
 from tests.faults import FULL, MIB, resident_bytes, scaled
 from tests.hosts import host  # noqa: F401 (a fixture)
-from tests.node.application import opened, settings_of, wait_until
+from tests.node.application import opened, settings_of
 from tests.node.test_abuse import RawClient, opens_quickly
+from tests.waiting import until
 from zenlake.limits import FRAGMENT_IDLE_SECONDS_MAX, REASSEMBLY_PROCESS_BYTES_MAX
 from zenlake.wire import Fragment, Priority
 from zenlake.wire.framing import frame_batch
@@ -44,19 +45,19 @@ def test_unfinished_messages_use_at_most_the_limit_and_are_dropped_soon() -> Non
             clients[-1].socket.sendall(heads(clients[-1].sn))
         limit = settings.reassembly_process_bytes_max
         assert FULL or limit < SESSIONS * 16 * PIECE_BYTES
-        wait_until(lambda: node.stats()["batches_in"] >= 32 * SESSIONS, 30.0)
+        until(lambda: node.stats()["batches_in"] >= 32 * SESSIONS, 30.0)
         grown = resident_bytes() - before
         print(f"{node.budget.held_bytes / MIB:.0f} MiB held, {grown / MIB:.0f} MiB more in all")
         assert node.budget.held_bytes <= limit <= REASSEMBLY_PROCESS_BYTES_MAX
         assert grown < limit + SESSIONS * 200_000 + 32 * MIB
         opens_quickly(node)
         # Long before their leases of 60 s end.
-        wait_until(lambda: node.budget.held_bytes == 0, settings.fragment_idle_s + 20)
+        until(lambda: node.budget.held_bytes == 0, settings.fragment_idle_s + 20)
         assert len(node.runners) == SESSIONS
         assert node.stats()["unfinished_messages"] == 16 * SESSIONS
         for client in clients:
             client.socket.close()
-        wait_until(lambda: not node.runners, 20.0)
+        until(lambda: not node.runners, 20.0)
         assert node.stats()["unfinished_messages"] == 16 * SESSIONS, "shown after their end, too"
 
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.node.application import opened, settings_of, wait_until
+from tests.node.application import opened, settings_of
 from tests.node.test_abuse import RawClient
+from tests.waiting import until
 from zenlake.node.link_runner import LinkRunner
 
 LINKS = 200
@@ -35,8 +36,8 @@ def test_without_the_garbage_collector(last_words: bytes) -> None:
             client = RawClient(node)
             client.socket.sendall(last_words)
             client.socket.close()
-            wait_until(lambda: not node.runners)
-        wait_until(lambda: len(links_in_memory()) < KEPT_MAX)
+            until(lambda: not node.runners)
+        until(lambda: len(links_in_memory()) < KEPT_MAX)
 
 
 def links_in_memory() -> list[object]:

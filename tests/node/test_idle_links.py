@@ -16,8 +16,8 @@ from tests.node.application import (
     Application,
     opened,
     settings_of,
-    wait_until,
 )
+from tests.waiting import until
 from zenlake.node import Node
 from zenlake.node.abstract_sender import FULL, AbstractSender
 from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, PATIENCE_S, IdleLinks
@@ -46,14 +46,14 @@ def readers() -> list[threading.Thread]:
 def wait_until_idle(count: int) -> None:
     """Wait until this many links are idle and no reader is left."""
     try:
-        wait_until(lambda: len(IDLE_LINKS._readers) == count and not readers(), 60.0)
+        until(lambda: len(IDLE_LINKS._readers) == count and not readers(), 60.0)
     except AssertionError:
         names = [one.name for one in readers()]
         raise AssertionError(f"{len(IDLE_LINKS._readers)} idle links, readers {names}") from None
 
 
 def both_linked(one: Node, other: Node) -> None:
-    wait_until(lambda: len(one.runners) == len(other.runners) == 1)
+    until(lambda: len(one.runners) == len(other.runners) == 1)
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def router() -> Iterator[Node]:
 def clients_of(router: Node, count: int) -> Iterator[list[Node]]:
     settings = [settings_of(WhatAmI.CLIENT, router.locators()) for _ in range(count)]
     with opened(*settings) as nodes:
-        wait_until(lambda: len(router.runners) == count)
+        until(lambda: len(router.runners) == count)
         yield nodes
 
 
@@ -110,15 +110,15 @@ def test_short_messages_need_no_reader_among_many(router: Node, crowd: None) -> 
             there.put("key", b"", BLOCK)
             return bool(here.payloads())
 
-        wait_until(is_received)
+        until(is_received)
         runner = router.runners[far.zid]
         reader = runner._reader
         assert reader is not None
-        wait_until(lambda: reader in IDLE_LINKS._readers.values())
+        until(lambda: reader in IDLE_LINKS._readers.values())
         thread = reader._reader
         for n in range(20):
             there.put("key", b"%d" % n, BLOCK)
-            wait_until(lambda n=n: here.payloads()[-1] == b"%d" % n)  # type: ignore[misc]
+            until(lambda n=n: here.payloads()[-1] == b"%d" % n)  # type: ignore[misc]
         assert reader._reader is thread
 
 
@@ -171,11 +171,12 @@ def test_keep_alives_need_no_reader() -> None:
             wait_until_idle(2)
             runner = listening.runners[connecting.zid]
             batches = runner.transport.batches_in
-            until = time.monotonic() + 30.0
-            while runner.transport.batches_in < batches + 5:
+
+            def is_kept_alive() -> bool:
                 assert not readers()
-                assert time.monotonic() < until
-                time.sleep(0.01)
+                return runner.transport.batches_in >= batches + 5
+
+            until(is_kept_alive, 30.0)
             assert listening.runners == {connecting.zid: runner}
 
 
@@ -204,7 +205,7 @@ def test_listeners_get_the_end_of_a_silent_link() -> None:
             both_linked(listening, connecting)
             wait_until_idle(2)
             listening.events.add(lambda came, _transport, _link: heard.append(came))
-        wait_until(lambda: heard == [False])
+        until(lambda: heard == [False])
 
 
 def test_many_silent_links_share_a_thread() -> None:
@@ -212,7 +213,7 @@ def test_many_silent_links_share_a_thread() -> None:
     with opened(settings_of(listen=["tcp/127.0.0.1:0"])) as [listening]:
         many = [settings_of(WhatAmI.CLIENT, listening.locators()) for _ in range(clients)]
         with opened(*many) as nodes:
-            wait_until(lambda: len(listening.runners) == clients)
+            until(lambda: len(listening.runners) == clients)
             wait_until_idle(2 * clients)
             here = Application(listening)
             here.subscribe("all")
@@ -256,7 +257,7 @@ def test_a_message_does_not_wait_for_many_links_that_end() -> None:
             assert idle.add(reader, SlowReader("end", heard))
         assert idle.add(near, SlowReader("message", heard))
         os.write(far, b"x")
-        wait_until(lambda: len(heard) == count + 1)
+        until(lambda: len(heard) == count + 1)
     finally:
         idle.close(10.0)
         for one in (near, far, *(reader for reader, _ in ending)):

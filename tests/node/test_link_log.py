@@ -7,7 +7,8 @@ import socket
 
 import pytest
 
-from tests.node.application import Application, opened, port_of, settings_of, wait_until
+from tests.node.application import Application, opened, port_of, settings_of
+from tests.waiting import until
 from zenlake.errors import ZenlakeError
 from zenlake.node import Node
 from zenlake.node.link_log import LinkLog
@@ -31,8 +32,8 @@ def test_a_transport_that_opens_and_closes_is_information(
 ) -> None:
     with opened(settings_of()) as [one]:
         with opened(settings_of(WhatAmI.CLIENT, one.locators())):
-            wait_until(lambda: len(one.runners) == 1)
-        wait_until(lambda: len(texts(logged, logging.INFO)) == 4)
+            until(lambda: len(one.runners) == 1)
+        until(lambda: len(texts(logged, logging.INFO)) == 4)
     assert sum("is open" in text for text in texts(logged, logging.INFO)) == 2
     assert sum("is closed: closed here" in text for text in texts(logged, logging.INFO)) == 1
     assert sum("is closed: the peer closed" in text for text in texts(logged, logging.INFO)) == 1
@@ -41,9 +42,9 @@ def test_a_transport_that_opens_and_closes_is_information(
 
 def test_a_lost_link_is_a_warning_with_its_cause(logged: pytest.LogCaptureFixture) -> None:
     with opened(settings_of()) as [one], opened(settings_of(connect=one.locators())) as [other]:
-        wait_until(lambda: len(one.runners) == 1)
+        until(lambda: len(one.runners) == 1)
         other.runners[one.zid].link.close()
-        wait_until(lambda: len(texts(logged, logging.WARNING)) >= 1)
+        until(lambda: len(texts(logged, logging.WARNING)) >= 1)
         assert any(
             f"transport with {other.zid} at tcp/127.0.0.1:" in text
             and "is lost: the link ended" in text
@@ -73,8 +74,8 @@ def test_silent_connections_are_no_warning(logged: pytest.LogCaptureFixture) -> 
     with opened(settings_of()) as [one]:
         for _ in range(5):
             socket.create_connection(("127.0.0.1", port_of(one))).close()
-        wait_until(lambda: len(texts(logged, logging.INFO)) == 1)
-        wait_until(lambda: one.accepting.pending == 0)
+        until(lambda: len(texts(logged, logging.INFO)) == 1)
+        until(lambda: one.accepting.pending == 0)
     assert "closed during the handshake" in texts(logged, logging.INFO)[0]
     assert texts(logged, logging.WARNING) == []
 
@@ -108,8 +109,8 @@ def test_declarations_beyond_a_limit_are_one_warning_with_the_limit(
         application = Application(client)
         for n in range(100):
             application.subscribe(f"key/{n}")
-        wait_until(lambda: one.stats()["refused_declarations"] > 0)
-        wait_until(lambda: any("refused" in text for text in texts(logged, logging.WARNING)))
+        until(lambda: one.stats()["refused_declarations"] > 0)
+        until(lambda: any("refused" in text for text in texts(logged, logging.WARNING)))
     warnings = [text for text in texts(logged, logging.WARNING) if "refused" in text]
     assert len(warnings) == 1
     assert "limits/routing/session_bytes is 20000" in warnings[0]

@@ -11,8 +11,9 @@ import pytest
 
 from tests.chance import IS_FULL, first_seed
 from tests.hosts import host  # noqa: F401 (a fixture)
-from tests.node.application import BLOCK, Application, settings_of, until_routed, wait_until
+from tests.node.application import BLOCK, Application, settings_of, until_routed
 from tests.node.test_node import free_port
+from tests.waiting import holds, until
 from zenlake.node import Node
 from zenlake.node.transport_claims import TransportClaim, TransportClaims
 from zenlake.wire import CloseReason, ZenohId
@@ -35,9 +36,8 @@ def test_exactly_one_session_survives() -> None:
         other.subscribe("to/right")
         open_together([left, right], chance)
         try:
-            wait_until(partial(are_connected, left, right))
-            time.sleep(0.02)
-            assert len(left.runners) == len(right.runners) == 1
+            until(partial(are_connected, left, right))
+            holds(partial(are_connected, left, right), 0.02)
             (one_link,), (other_link,) = left.links(), right.links()
             assert (one_link.src, one_link.dst) == (other_link.dst, other_link.src)
             assert_receives_once(one, "to/right", other)
@@ -71,7 +71,7 @@ def open_together(nodes: list[Node], chance: random.Random) -> None:
 
     def open_late(node: Node, delay_s: float) -> None:
         barrier.wait()
-        time.sleep(delay_s)
+        time.sleep(delay_s)  # a random order of their steps
         node.open()
 
     run([threading.Thread(target=open_late, args=pair) for pair in zip(nodes, delays, strict=True)])
@@ -107,7 +107,7 @@ def test_the_smaller_id_waits_for_the_outcome_of_its_own(is_refused: bool) -> No
     outcome: list[TransportClaim | CloseReason] = []
     thread = threading.Thread(target=lambda: outcome.append(claims.accept(GREAT, 2.0, "a")))
     thread.start()
-    wait_until(lambda: bool(claims._changed._waiters))  # type: ignore[attr-defined]
+    until(lambda: bool(claims._changed._waiters))  # type: ignore[attr-defined]
     assert not outcome
     if is_refused:
         claims.release(mine)

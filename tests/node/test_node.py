@@ -17,8 +17,8 @@ from tests.node.application import (
     opened,
     settings_of,
     until_routed,
-    wait_until,
 )
+from tests.waiting import holds, until
 from zenlake.errors import ZenlakeError
 from zenlake.node import Node, NodeSettings
 from zenlake.node.info import LinkInfo, TransportInfo
@@ -50,7 +50,7 @@ def talk(one: Node, other: Node) -> None:
 def test_two_nodes_talk(protocol: str, role: WhatAmI) -> None:
     with opened(settings_of(listen=[f"{protocol}/127.0.0.1:0"])) as [listening]:
         with opened(settings_of(role, listening.locators())) as [connecting]:
-            wait_until(lambda: len(listening.runners) == len(connecting.runners) == 1)
+            until(lambda: len(listening.runners) == len(connecting.runners) == 1)
             talk(listening, connecting)
             assert connecting.transports() == [
                 TransportInfo(listening.zid, WhatAmI.PEER, True, False)
@@ -58,7 +58,7 @@ def test_two_nodes_talk(protocol: str, role: WhatAmI) -> None:
             (link,) = connecting.links()
             assert link.dst == listening.locators()[0]
             assert listening.links()[0].dst == link.src
-        wait_until(lambda: not listening.runners)
+        until(lambda: not listening.runners)
 
 
 def change(settings: NodeSettings, **values: object) -> NodeSettings:
@@ -83,11 +83,10 @@ def test_transport_options(values: dict[str, object]) -> None:
     with opened(change(settings_of(), **values)) as [one]:
         connecting = change(settings_of(connect=one.locators()), **values)
         with opened(connecting) as [other]:
-            wait_until(lambda: len(one.runners) == len(other.runners) == 1)
+            until(lambda: len(one.runners) == len(other.runners) == 1)
             talk(one, other)
-            if "lease_ms" in values:
-                time.sleep(1.2)
-            assert len(one.runners) == len(other.runners) == 1
+            quiet_s = 1.2 if "lease_ms" in values else 0.0
+            holds(lambda: len(one.runners) == len(other.runners) == 1, quiet_s)
 
 
 def test_a_long_message_goes_in_fragments() -> None:
@@ -105,7 +104,7 @@ def test_users_and_passwords() -> None:
     with opened(change(settings_of(), users=users)) as [one]:
         right = change(settings_of(WhatAmI.CLIENT, one.locators()), user="user", password="secret")
         with opened(right):
-            wait_until(lambda: len(one.links()) == 1)
+            until(lambda: len(one.links()) == 1)
             assert one.links()[0].auth_identifier == "user"
         for user, password in (("user", "wrong"), ("nobody", "secret"), (None, None)):
             wrong = change(
@@ -164,7 +163,7 @@ def test_a_cause_is_logged_once_and_not_for_every_attempt(
     endpoint = f"tcp/127.0.0.1:{free_port()}#retry_period_init_ms=10;retry_period_max_ms=10"
     caplog.set_level(logging.DEBUG, "zenlake")
     with opened(settings_of(connect=[endpoint])):
-        wait_until(lambda: sum("refused" in one.getMessage() for one in caplog.records) > 3)
+        until(lambda: sum("refused" in one.getMessage() for one in caplog.records) > 3)
     warnings = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
     assert warnings == [f"no connection: {endpoint}: Connection refused"]
 
@@ -209,7 +208,7 @@ def test_a_listener_that_cannot_be_bound_is_an_error() -> None:
         with opened(tolerant) as [other]:
             assert len(other.locators()) == 1
             one.close()
-            wait_until(lambda: len(other.locators()) == 2)
+            until(lambda: len(other.locators()) == 2)
 
 
 @pytest.mark.parametrize("role", [WhatAmI.CLIENT, WhatAmI.PEER])
@@ -222,11 +221,11 @@ def test_a_lost_endpoint_is_connected_again_and_declared_again(role: WhatAmI) ->
         connecting.open()
         application = Application(connecting)
         application.subscribe("kept/**")
-        wait_until(lambda: len(first.runners) == 1)
+        until(lambda: len(first.runners) == 1)
     try:
-        wait_until(lambda: not connecting.runners)
+        until(lambda: not connecting.runners)
         with opened(settings_of(listen=[endpoint])) as [second]:
-            wait_until(lambda: len(second.runners) == 1 == len(connecting.runners))
+            until(lambda: len(second.runners) == 1 == len(connecting.runners))
             until_routed(Application(second), "kept/here", application)
     finally:
         connecting.close()
@@ -241,8 +240,8 @@ def test_listeners_get_events_of_transports() -> None:
     with opened(settings_of()) as [one]:
         one.events.add(note)
         with opened(settings_of(WhatAmI.CLIENT, one.locators())) as [client]:
-            wait_until(lambda: len(events) == 1)
-        wait_until(lambda: len(events) == 2)
+            until(lambda: len(events) == 1)
+        until(lambda: len(events) == 2)
         assert [came for came, _, _ in events] == [True, False]
         assert events[0][1] == TransportInfo(client.zid, WhatAmI.CLIENT, True, False)
         one.events.remove(note)
@@ -252,7 +251,7 @@ def test_gossip_connects_peers_of_a_common_neighbour() -> None:
     with opened(settings_of()) as [one]:
         both = [settings_of(connect=one.locators()) for _ in "ab"]
         with opened(*both) as (left, right):
-            wait_until(lambda: right.zid in left.runners and left.zid in right.runners)
+            until(lambda: right.zid in left.runners and left.zid in right.runners)
             assert len(left.runners) == len(right.runners) == 2
 
 
@@ -260,20 +259,19 @@ def test_gossip_obeys_the_rules() -> None:
     with opened(settings_of()) as [one]:
         quiet = [change(settings_of(connect=one.locators()), gossip_autoconnect=0) for _ in "ab"]
         with opened(*quiet) as (left, right):
-            time.sleep(0.3)
-            assert list(left.runners) == list(right.runners) == [one.zid]
+            holds(lambda: list(left.runners) == list(right.runners) == [one.zid], 0.3)
 
 
 def test_closing_is_quick_and_complete() -> None:
     with opened(settings_of()) as [one]:
         peers = [settings_of(connect=one.locators()) for _ in range(5)]
         with opened(*peers) as nodes:
-            wait_until(lambda: len(one.runners) == 5)
+            until(lambda: len(one.runners) == 5)
             began = time.monotonic()
             one.close()
             assert time.monotonic() - began < 1.0
             assert not one.runners
-            wait_until(lambda: all(one.zid not in node.runners for node in nodes))
+            until(lambda: all(one.zid not in node.runners for node in nodes))
 
 
 def test_closing_while_connecting() -> None:
@@ -296,7 +294,7 @@ def test_a_node_does_not_connect_to_itself() -> None:
     port = free_port()
     endpoint = f"tcp/127.0.0.1:{port}"
     with opened(settings_of(connect=[endpoint], listen=[endpoint])) as [node]:
-        wait_until(lambda: node.connectors[0].given_up.is_set())
+        until(lambda: node.connectors[0].given_up.is_set())
         assert not node.runners
 
 
@@ -304,7 +302,7 @@ def test_the_number_of_transports_is_limited() -> None:
     with opened(change(settings_of(), max_sessions=2)) as [one]:
         clients = [settings_of(WhatAmI.CLIENT, one.locators()) for _ in range(2)]
         with opened(*clients):
-            wait_until(lambda: len(one.runners) == 2)
+            until(lambda: len(one.runners) == 2)
             with pytest.raises(ZenlakeError, match="Unable"):
                 Node(settings_of(WhatAmI.CLIENT, one.locators())).open()
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.node.application import BLOCK, Application, opened, settings_of, until_routed, wait_until
+from tests.node.application import BLOCK, Application, opened, settings_of, until_routed
 from tests.node.router import RealNode
 from tests.node.test_node import free_port
+from tests.waiting import until
 from zenlake.wire import WhatAmI
 
 
@@ -17,9 +18,9 @@ def until_routed_from(node: RealNode, application: Application) -> None:
         node.put("demo/probe", "probe")
         return bool(application.payloads())
 
-    wait_until(is_received)
+    until(is_received)
     node.put("demo/probe", "last")
-    wait_until(lambda: application.payloads()[-1] == b"last")
+    until(lambda: application.payloads()[-1] == b"last")
     application.got.clear()
 
 
@@ -32,15 +33,15 @@ def test_put_arrives_and_a_restarted_router_is_found_again(role: WhatAmI) -> Non
         with opened(settings) as [node]:
             application = Application(node)
             application.subscribe("demo/**")
-            wait_until(lambda: len(node.runners) == 1)
+            until(lambda: len(node.runners) == 1)
             with RealNode("client", connect__endpoints=[endpoint]) as client:
                 until_routed_from(client, application)
                 client.put("demo/one", "1")
                 assert application.wait_for(1) == [b"1"]
             router.kill()
-            wait_until(lambda: not node.runners)
+            until(lambda: not node.runners)
             router = RealNode("router", listen__endpoints=[endpoint])
-            wait_until(lambda: len(node.runners) == 1, 6.0)
+            until(lambda: len(node.runners) == 1, 6.0)
             with RealNode("client", connect__endpoints=[endpoint]) as client:
                 until_routed_from(client, application)
                 client.put("demo/two", "2")
@@ -70,8 +71,8 @@ def test_a_real_peer_connects_to_ours() -> None:
         application = Application(node)
         application.subscribe("demo/**")
         with RealNode("peer", connect__endpoints=node.locators()) as peer:
-            wait_until(lambda: len(node.runners) == 1)
+            until(lambda: len(node.runners) == 1)
             until_routed_from(peer, application)
             peer.put("demo/one", "1")
             assert application.wait_for(1) == [b"1"]
-        wait_until(lambda: not node.runners)
+        until(lambda: not node.runners)

@@ -127,7 +127,7 @@ def test_a_message_alone_leaves_at_once(bench: Bench) -> None:
         before = bench.sends
         bench.push(20)
         assert bench.sends == before + 1
-        time.sleep(0.0002)
+        time.sleep(0.0002)  # so that the messages do not come fast
 
 
 def test_fast_messages_gather_and_all_leave() -> None:
@@ -227,7 +227,7 @@ def read_slowly(bench: Bench, size: int) -> None:
     left = size
     while left > 0:
         left -= len(bench.other.receive(5.0))
-        time.sleep(0.03)
+        time.sleep(0.03)  # the rate of this reader
 
 
 def test_one_message_of_block_first_waits_and_delays_no_sender() -> None:

@@ -20,9 +20,9 @@ from tests.node.application import (
     settings_of,
     until_declared,
     until_routed,
-    wait_until,
 )
 from tests.node.test_abuse import RawClient, opens_quickly
+from tests.waiting import until
 from zenlake.errors import ZenlakeError
 from zenlake.links.multicast import multicast_interfaces
 from zenlake.node import Node, NodeSettings
@@ -93,9 +93,9 @@ def test_a_transport_without_a_reader_is_torn_down(
         while client.socket.recv(65_536):
             pass
         client.socket.close()
-        wait_until(lambda: events == [True, False])
-        wait_until(lambda: own_threads() == threads)
-        wait_until(lambda: open_sockets() == sockets)
+        until(lambda: events == [True, False])
+        until(lambda: own_threads() == threads)
+        until(lambda: open_sockets() == sockets)
         assert not node.runners
         assert len(node.dispatcher.faces) == faces
         assert not node.claims._claims
@@ -109,8 +109,8 @@ def test_a_connector_without_a_reader_tries_again(shortage: Shortage) -> None:
         settings = settings_of(WhatAmI.CLIENT, node.locators())
         settings.connect_timeout_s = 10.0
         with opened(settings) as [client]:
-            wait_until(lambda: list(client.runners) == [node.zid])
-            wait_until(lambda: list(node.runners) == [client.zid])
+            until(lambda: list(client.runners) == [node.zid])
+            until(lambda: list(node.runners) == [client.zid])
 
 
 @pytest.mark.parametrize("name", ["zenlake accept", "zenlake links", "zenlake connect"])
@@ -122,8 +122,8 @@ def test_a_node_that_cannot_open_raises_and_leaves_nothing_behind(
     node = Node(settings_of(connect=["tcp/127.0.0.1:1"]))
     with pytest.raises(ZenlakeError, match="can't start new thread"):
         node.open()
-    wait_until(lambda: own_threads() <= known)
-    wait_until(lambda: open_sockets() <= sockets)
+    until(lambda: own_threads() <= known)
+    until(lambda: open_sockets() <= sockets)
 
 
 @pytest.mark.parametrize("count", [1, 1_000_000])
@@ -150,7 +150,7 @@ def test_a_discovered_node_is_tried_again(shortage: Shortage) -> None:
         finder.discovery.scouted(node.zid, node.role, node.locators())
         assert not finder.discovery.is_busy()
         finder.discovery.scouted(node.zid, node.role, node.locators())
-        wait_until(lambda: node.zid in finder.runners)
+        until(lambda: node.zid in finder.runners)
 
 
 def test_jobs_of_routing_are_done_when_there_is_a_thread_again(shortage: Shortage) -> None:
@@ -162,18 +162,18 @@ def test_jobs_of_routing_are_done_when_there_is_a_thread_again(shortage: Shortag
                 there.subscribe(f"key/{n}")
             face = next(iter(node.runners.values())).face
             assert face is not None
-            wait_until(lambda: face.declaration_count == 2_000, 20.0)
+            until(lambda: face.declaration_count == 2_000, 20.0)
             shortage.of("zenlake routing", 1)
-        wait_until(lambda: face.is_gone)
+        until(lambda: face.is_gone)
         assert shortage.count == 0
         here.put("any", b"")  # the next release of the lock starts the thread
-        wait_until(lambda: not any(face.held) and face.account.held_bytes == 0, 20.0)
+        until(lambda: not any(face.held) and face.account.held_bytes == 0, 20.0)
 
 
 def test_a_node_closes_its_links_without_threads(shortage: Shortage) -> None:
     with opened(settings_of()) as [node]:
         clients = [RawClient(node) for _ in range(3)]
-        wait_until(lambda: len(node.runners) == 3)
+        until(lambda: len(node.runners) == 3)
         shortage.of("Thread-", 1_000_000)
         node.close()
         assert not node.runners
@@ -203,7 +203,7 @@ def test_a_group_without_a_thread_is_left(shortage: Shortage) -> None:
 def test_a_session_over_udp_survives_send_errors(code: int, sends_client: bool) -> None:
     settings = settings_of(listen=[UDP])
     with opened(settings) as [node], opened(client_of(node)) as [client]:
-        wait_until(lambda: bool(node.runners))
+        until(lambda: bool(node.runners))
         sender, receiver = (client, node) if sends_client else (node, client)
         publisher, listener = Application(sender), Application(receiver)
         listener.subscribe("k")
@@ -212,7 +212,7 @@ def test_a_session_over_udp_survives_send_errors(code: int, sends_client: bool) 
         link: object = runner.link
         faulty = make_faulty(link if sends_client else link._listener)  # type: ignore[attr-defined]
         faulty.faults = {"send": (code, 5)}
-        wait_until(lambda: put_and_look(publisher, listener))
+        until(lambda: put_and_look(publisher, listener))
         assert list(sender.runners.values()) == [runner]
         assert not runner.ended.is_set()
         assert sender.stats()["dropped_datagrams"] == 5
@@ -224,7 +224,6 @@ def client_of(node: Node) -> NodeSettings:
 
 def put_and_look(publisher: Application, listener: Application) -> bool:
     publisher.put("k", b"x")
-    time.sleep(0.02)
     return bool(listener.payloads())
 
 
@@ -235,8 +234,8 @@ def test_a_failed_listener_is_not_announced_any_more(
         tcp = next(one for one in node.locators() if one.startswith("tcp"))
         make_faulty(node.accepting._listeners[0]).faults = {"accept": (errno.EBADF, 1)}
         nudge(port_of(node))
-        wait_until(lambda: tcp not in node.locators())
-        wait_until(lambda: tcp not in node.dispatcher.own_locators)
+        until(lambda: tcp not in node.locators())
+        until(lambda: tcp not in node.dispatcher.own_locators)
         assert len(node.locators()) == 1
         opens_quickly(node)
     assert "not listening any more" in caplog.text
@@ -259,7 +258,7 @@ def test_a_node_serves_others_after_errors_at_its_listener(protocol: str, code: 
         )
         settings.connect_timeout_s = 10.0
         with opened(settings) as [client]:
-            wait_until(lambda: list(client.runners) == [node.zid])
+            until(lambda: list(client.runners) == [node.zid])
 
 
 def test_a_reader_that_cannot_be_replaced_reads_again_after_its_callback(
@@ -272,18 +271,18 @@ def test_a_reader_that_cannot_be_replaced_reads_again_after_its_callback(
         config.insert_json5("connect/endpoints", f'["{node.locators()[0]}"]')
         with zenlake.open(config) as session:
             got: list[bytes] = []
-            wait_until(lambda: any(one.is_alive() for one in list(node.runners.values())))
+            until(lambda: any(one.is_alive() for one in list(node.runners.values())))
             shortage.of("zenlake read", 1_000_000)
             session.declare_subscriber("k", lambda sample: slow(got, sample.payload.to_bytes()))
             publisher = Application(node)
             until_declared(node, 1)
             for number in range(3):
                 publisher.put("k", bytes([number]), BLOCK)
-                time.sleep(0.05)
-            wait_until(lambda: got == [b"\0", b"\1", b"\2"])
+                time.sleep(0.05)  # so that each is read on its own
+            until(lambda: got == [b"\0", b"\1", b"\2"])
             assert node.runners
 
 
 def slow(got: list[bytes], payload: bytes) -> None:
-    time.sleep(0.2)
+    time.sleep(0.2)  # a slow callback
     got.append(payload)

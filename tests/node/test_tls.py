@@ -9,8 +9,9 @@ import pytest
 
 from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.links.certificates import HAS_OPENSSL, Authority
-from tests.node.application import opened, settings_of, wait_until
+from tests.node.application import opened, settings_of
 from tests.node.test_node import talk
+from tests.waiting import until
 from zenlake.errors import ZenlakeError
 from zenlake.links import LinkSettings
 from zenlake.node import Node, NodeSettings
@@ -61,7 +62,7 @@ def test_nodes_talk(lab: Lab, is_mutual: bool) -> None:
     with opened(lab.listening(is_mutual)) as [node]:
         connecting = lab.connecting(node, is_mutual)
         with opened(connecting) as [client]:
-            wait_until(lambda: len(node.runners) == len(client.runners) == 1)
+            until(lambda: len(node.runners) == len(client.runners) == 1)
             talk(node, client)
             assert node.links()[0].auth_identifier == ("client" if is_mutual else None)
 
@@ -71,7 +72,7 @@ def test_no_session_without_the_right_certificate(lab: Lab) -> None:
         for settings in (lab.connecting(node, False), settings_of(WhatAmI.CLIENT, node.locators())):
             with pytest.raises(ZenlakeError, match="Unable to connect"):
                 Node(settings).open()
-        wait_until(lambda: node.accepting.pending == 0)
+        until(lambda: node.accepting.pending == 0)
         assert not node.runners
 
 
@@ -117,4 +118,4 @@ def test_a_link_is_closed_when_the_certificate_of_the_peer_expires(lab: Lab, clo
             assert runner.ended.wait(8)
             assert runner.cause == "the peer's certificate has expired"
             assert time.time() >= expires_at - 1
-            wait_until(lambda: "certificate has expired" in client.connectors[0].why_not())
+            until(lambda: "certificate has expired" in client.connectors[0].why_not())

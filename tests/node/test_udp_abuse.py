@@ -14,8 +14,9 @@ import pytest
 
 from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.links.leftovers import own_threads
-from tests.node.application import opened, port_of, settings_of, wait_until
+from tests.node.application import opened, port_of, settings_of
 from tests.node.test_abuse import RawClient
+from tests.waiting import until
 from zenlake.errors import ZenlakeError
 from zenlake.limits import (
     AUTHENTICATION_FAILURES_MAX,
@@ -143,12 +144,12 @@ def test_honest_handshakes_succeed_during_a_flood_of_inits() -> None:
                     client.connect_timeout_s, client.handshake_idle_s = 20.0, 0.5
                     client.connect_retry.first_s = 0.1
                     assert opens(client)
-                    time.sleep(0.1)
+                    time.sleep(0.1)  # for more of the flood between the handshakes
                 assert flood.poll() is None
             finally:
                 flood.kill()
         assert node.accepting.refused == 0
-        wait_until(lambda: not node.runners)
+        until(lambda: not node.runners)
 
 
 def test_an_open_that_was_sent_twice_opens_one_session() -> None:
@@ -160,9 +161,9 @@ def test_an_open_that_was_sent_twice_opens_one_session() -> None:
         open_syn = opener.receive(caller.recv(65_536))
         assert open_syn is not None
         caller.send(open_syn)
-        wait_until(lambda: len(node.runners) == 1)
+        until(lambda: len(node.runners) == 1)
         caller.send(b"\x03\x00")
-        wait_until(lambda: not node.runners)
+        until(lambda: not node.runners)
         caller.send(open_syn)
         caller.recv(65_536)  # OpenAck
         while caller.recv(65_536) != b"\x03\x02":
@@ -180,11 +181,11 @@ def test_one_address_leaves_sessions_for_others() -> None:
         with pytest.raises(ZenlakeError):
             RawClient(node)
         others = [RawClient(node, source="127.0.0.2") for _ in range(2)]
-        wait_until(lambda: len(node.runners) == 8)
+        until(lambda: len(node.runners) == 8)
         with pytest.raises(ZenlakeError):
             RawClient(node, source="127.0.0.3")
         greedy.pop().socket.close()
-        wait_until(lambda: len(node.runners) == 7)
+        until(lambda: len(node.runners) == 7)
         greedy.append(RawClient(node))
         for one in greedy + others:
             one.socket.close()
@@ -198,9 +199,9 @@ def test_one_address_does_not_displace_handshakes_of_others() -> None:
         for number in range(2, 12):
             source = (f"127.0.0.{number}", 0)
             others.append(socket.create_connection(("127.0.0.1", port_of(node)), 5, source))
-        wait_until(lambda: node.accepting.pending == 10)
+        until(lambda: node.accepting.pending == 10)
         greedy = [socket.create_connection(("127.0.0.1", port_of(node)), 5) for _ in range(20)]
-        wait_until(lambda: node.accepting.refused == 20)
+        until(lambda: node.accepting.refused == 20)
         assert is_ended(others[0]), "the oldest of all was closed for the first"
         assert not any(is_ended(one) for one in others[1:])
         for one in others + greedy:

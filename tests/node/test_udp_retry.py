@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.node.application import Application, opened, port_of, settings_of, wait_until
+from tests.node.application import Application, opened, port_of, settings_of
+from tests.waiting import holds, until
 from zenlake.node import Node
 from zenlake.protocol.offer import Offer
 from zenlake.protocol.opening import Opener
@@ -27,6 +28,8 @@ from zenlake.wire import (
 )
 
 ZID = ZenohId(b"a caller by UDP!")
+LATE_S = 0.4
+"""A handshake after this time is a new one, and not a second attempt."""
 
 
 class Caller:
@@ -107,9 +110,9 @@ def test_a_node_whose_open_was_not_answered_starts_over(node: Node, is_same_addr
     application.subscribe("k")
     with calling(node) as first, calling(node) as second:
         first.send_open()
-        wait_until(lambda: len(node.runners) == 1)
+        until(lambda: len(node.runners) == 1)
         assert first.is_open()  # which the caller ignores
-        time.sleep(0.4)
+        time.sleep(LATE_S)
         began = time.monotonic()
         again = first if is_same_address else second
         again.begin()
@@ -128,12 +131,11 @@ def test_a_node_that_has_sent_messages_is_not_replaced(node: Node) -> None:
         assert first.is_open()
         assert_receives(node, application, first)
         runner = node.runners[ZID]
-        time.sleep(0.4)
+        time.sleep(LATE_S)
         second.send_open()
         assert not second.is_open()
         first.send(first.init)
-        time.sleep(0.1)
-        assert node.runners[ZID] is runner
+        holds(lambda: node.runners.get(ZID) is runner, 0.1)
 
 
 def test_a_late_duplicate_init_changes_nothing(node: Node) -> None:
@@ -143,7 +145,7 @@ def test_a_late_duplicate_init_changes_nothing(node: Node) -> None:
         caller.send_open()
         assert caller.is_open()
         caller.send(caller.init)
-        time.sleep(0.05)
+        holds(lambda: ZID in node.runners, 0.05)
         assert_receives(node, application, caller)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.child_process import child_environment
 from tests.interop.puppets import free_port
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -21,11 +21,10 @@ PROGRAMS = sorted(path.stem for path in HERE.glob("*.py") if path not in (RUNNER
 
 
 def run(*command: str) -> tuple[str, int, float]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     start = time.monotonic()
     done = subprocess.run(
         [sys.executable, *command, str(free_port())],
-        env=environment,
+        env=child_environment(),
         capture_output=True,
         text=True,
         timeout=60,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
 import pytest
+
+from tests.child_process import child_environment
 
 pytest.importorskip("pyspark")
 
@@ -20,9 +21,12 @@ print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
 
 
 def test_source_is_found_and_imports_little() -> None:
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     found = subprocess.run(
-        [sys.executable, "-c", _PROBE], env=variables, capture_output=True, text=True, check=True
+        [sys.executable, "-c", _PROBE],
+        env=child_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     name, loaded = found.stdout.splitlines()
     assert name == "zenoh"

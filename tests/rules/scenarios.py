@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 from tests.interop.cases import HELLO, settle
 from tests.interop.puppets import Held, free_port
 from tests.rules.stage import GROUP, Config, Stage
+from tests.waiting import until
 from zenlake.wire import Scout, WhatAmIMatcher
 
 CHURN_SECONDS = 3.0
@@ -27,6 +29,10 @@ TOO_MUCH_FOR: dict[str, tuple[int, ...]] = {"everything_at_once": (1, 0, 4)}
 def scenario(function: Scenario) -> Scenario:
     SCENARIOS[function.__name__] = function
     return function
+
+
+def is_alive(observer: Held) -> bool:
+    return bool(observer.ask("alive", key="group/**")["keys"] == ["group/me"])
 
 
 def clients(
@@ -224,10 +230,7 @@ def a_router_comes_back(stage: Stage) -> None:
         stage.gone(router)
         router = stage.node("router", listening)
         friend = stage.node("client", connecting)
-        end = time.monotonic() + 10
-        while friend.ask("alive", key="group/**")["keys"] != ["group/me"]:
-            assert time.monotonic() < end, "the client is not back"
-            settle()
+        until(partial(is_alive, friend))
         friend.ask("put", key="demo/x", payload=HELLO)
         assert len(friend.ask("get", selector="ask/me")["replies"]) == 1
 
@@ -247,7 +250,7 @@ def passwords_and_leases(stage: Stage) -> None:
     }
     a, b = clients(stage, options)
     stage.run(a, b, "put_and_delete", "a_query_and_its_reply")
-    time.sleep(4)
+    time.sleep(4)  # two leases
     stage.run(a, b, "a_declared_querier", "a_node_goes")
     stage.gone(a)
 

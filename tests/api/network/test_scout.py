@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
 import zenlake
+from tests.waiting import until
 from zenlake import Config, Hello, WhatAmI, ZError
+from zenlake.links.multicast import multicast_interfaces
+
+pytestmark = pytest.mark.skipif(
+    not multicast_interfaces("auto"), reason="no interface for multicast"
+)
 
 
 def a_group_of_our_own() -> Config:
@@ -23,16 +28,9 @@ def test_scout() -> None:
     config = a_group_of_our_own()
     seen: list[Hello] = []
     with zenlake.open(config) as session:
-        try:
-            scout = zenlake.scout(seen.append, what="peer", config=config)
-        except (ZError, OSError) as error:
-            pytest.skip(f"no multicast here: {error}")
-        deadline = time.monotonic() + 5
-        while not seen and time.monotonic() < deadline:
-            time.sleep(0.01)
+        scout = zenlake.scout(seen.append, what="peer", config=config)
+        until(lambda: seen)
         scout.stop()
-        if not seen:
-            pytest.skip("multicast is not delivered here")
         hello = seen[0]
         assert hello.zid == session.zid()
         assert hello.whatami is WhatAmI.PEER
@@ -41,10 +39,7 @@ def test_scout() -> None:
 
 
 def test_stopped_scout() -> None:
-    try:
-        scout: Any = zenlake.scout(what="router", config=a_group_of_our_own())
-    except (ZError, OSError) as error:
-        pytest.skip(f"no multicast here: {error}")
+    scout: Any = zenlake.scout(what="router", config=a_group_of_our_own())
     with scout:
         assert scout.try_recv() is None
     for operation in (scout.stop, scout.recv, scout.try_recv, lambda: scout.handler):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 import pytest
 
 import zenlake
 from tests.api.memory import MemoryNetwork
-from tests.waiting import PATIENCE_S, until
+from tests.waiting import PATIENCE_S, holds, until
 from zenlake.api.query.cancellation_token import CancellationToken
 from zenlake.api.session.session import Session
 
@@ -146,16 +145,14 @@ def test_cancel_waits_for_the_running_callback_and_none_follows(
     cancelling = [threading.Thread(target=cancel) for _ in range(2)]
     for thread in cancelling:
         thread.start()
-    time.sleep(0.05)
-    assert not returned
+    holds(lambda: not returned, 0.05)
     callback.release.set()
     for thread in cancelling:
         thread.join(PATIENCE_S)
     assert returned == [1, 1]
     assert len(callback.calls) == 1
     assert callback.dropped.wait(PATIENCE_S)
-    time.sleep(0.02)
-    assert len(callback.calls) == 1
+    holds(lambda: len(callback.calls) == 1, 0.02)
     asking.join(PATIENCE_S)
     assert len(tokens) == REPLIES
 

@@ -90,7 +90,7 @@ def test_open_queries_end_with_the_replier_and_leave_nothing(end: str) -> None:
                 asked.pop().drop()
             del handlers, replies
             until(partial(has_no_queries, a))
-            time.sleep(0.6)  # a sweep
+            time.sleep(0.6)  # for the timer, which frees expired queries twice a second
             gc.collect()
             if is_measured:
                 now, peak = tracemalloc.get_traced_memory()

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 
 import zenlake
+from tests.waiting import until
 
 CHILDREN = 3
 SESSION: zenlake.Session | None = None
@@ -42,9 +43,7 @@ def child(endpoint: str, number: int) -> dict[str, str]:
             outcomes[name] = str(error)
     with zenlake.open(config(endpoint)) as own:
         publisher = own.declare_publisher("child")
-        until = time.monotonic() + 30
-        while not publisher.matching_status.matching and time.monotonic() < until:
-            time.sleep(0.01)  # on a busy machine the subscriber may not be known yet
+        until(lambda: publisher.matching_status.matching)
         publisher.put(str(number))
         replies = [reply.ok for reply in own.get("question")]
         outcomes["own"] = str([reply.payload.to_string() for reply in replies if reply])
@@ -137,7 +136,7 @@ def main() -> None:
             while not is_over.is_set():
                 publisher.put(str(len(published)))
                 published.append(None)
-                time.sleep(0.001)
+                time.sleep(0.001)  # up to 1,000 publications a second
 
         thread = threading.Thread(target=publish)
         thread.start()

@@ -15,6 +15,7 @@ import time
 import zenlake
 from tests.api.linked import connected, listening
 from tests.links.leftovers import open_sockets, own_threads
+from tests.waiting import until
 
 PATIENCE_S = 5.0
 
@@ -30,7 +31,7 @@ def main() -> None:
         began = time.monotonic()
         use(other, 0.0)
         longest_s = 1.1 * (time.monotonic() - began)
-        time.sleep(0.2)
+        time.sleep(0.2)  # for the threads of the last session to end
         threads, sockets = threads_now(), open_sockets()
         for number in range(rounds):
             faulthandler.dump_traceback_later(30, exit=True)
@@ -90,14 +91,17 @@ def threads_now() -> int:
 
 def is_restored(other: zenlake.Session, threads: int, sockets: int) -> bool:
     """Whether threads and sockets are as before, within a deadline."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
+
+    def is_so() -> bool:
         gc.collect()
         is_alone = not other.info.transports() and not list(other.liveliness().get("**"))
-        if is_alone and threads_now() <= threads and open_sockets() <= sockets:
-            return True
-        time.sleep(0.005)
-    return False
+        return is_alone and threads_now() <= threads and open_sockets() <= sockets
+
+    try:
+        until(is_so, PATIENCE_S)
+    except AssertionError:
+        return False
+    return True
 
 
 if __name__ == "__main__":

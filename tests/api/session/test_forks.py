@@ -8,13 +8,14 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import zenlake
+from tests.child_process import child_environment
+from tests.waiting import until
 from zenlake.node import Node
 
 PROGRAM = Path(__file__).with_name("forking.py")
@@ -66,6 +67,7 @@ def run(way: str, observer: Observer) -> tuple[dict[str, Any], str]:
     command = [sys.executable, "-W", "ignore::DeprecationWarning", str(PROGRAM), way]
     with subprocess.Popen(
         [*command, observer.endpoint],
+        env=child_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -83,14 +85,10 @@ def run(way: str, observer: Observer) -> tuple[dict[str, Any], str]:
             if not line:
                 pytest.fail(program.stderr.read())
             report = json.loads(line)
-            deadline = time.monotonic() + 10
-            while len(observer.parent) < report["published"] and time.monotonic() < deadline:
-                time.sleep(0.01)
-            still_open = observer.open_transports()
+            until(lambda: len(observer.parent) >= report["published"])
             # The session of a child may be seen to end a moment after the child did.
-            while len(still_open) > 1 and time.monotonic() < deadline:
-                time.sleep(0.01)
-                still_open = observer.open_transports()
+            until(lambda: len(observer.open_transports()) <= 1)
+            still_open = observer.open_transports()
             assert observer.tokens == [zenlake.SampleKind.PUT]
             program.stdin.close()
             assert program.wait() == 0

@@ -62,7 +62,7 @@ def test_queries_are_cancelled_at_any_time() -> None:
 def answer_slowly(query: zenlake.Query, chance: random.Random) -> None:
     with query:
         for number in range(3):
-            time.sleep(chance.uniform(0, 0.001))
+            time.sleep(chance.uniform(0, 0.001))  # interrupted before, between, after replies
             query.reply("q", bytes([number]))
 
 
@@ -117,7 +117,7 @@ def test_a_session_is_closed_while_others_use_it() -> None:
             ]
             for thread in threads:
                 thread.start()
-            time.sleep(chance.uniform(0, 0.02))
+            time.sleep(chance.uniform(0, 0.02))  # closed at a random step of the users
             began = time.monotonic()
             session.close()
             took_s = time.monotonic() - began

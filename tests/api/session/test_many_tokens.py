@@ -13,7 +13,7 @@ from tests.api.linked import listening, node_of
 from tests.faults import scaled
 from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.test_abuse import RawClient
-from tests.waiting import until
+from tests.waiting import holds, until
 from zenlake.wire import DeclareToken, WireExpr
 
 pytestmark = pytest.mark.usefixtures("host")
@@ -53,7 +53,7 @@ def test_each_token_of_a_session_that_died_is_removed_once() -> None:
         for client in clients[::2]:
             client.socket.close()
         until(lambda: len(gone) == SESSIONS * TOKENS, LEASE_MS / 1000 + 20)
-        time.sleep(0.3)
+        holds(lambda: not repeated, 0.3)
         ended: list[float] = []
         silent: list[float] = []
         for key, at in gone.items():

@@ -74,7 +74,6 @@ def test_one_thread_watches_the_readers_of_all_nodes() -> None:
 
         def publish() -> bool:
             publisher.put(b"")
-            time.sleep(0.01)
             return len(seen) >= 20
 
         until(publish)
@@ -138,7 +137,7 @@ def test_calls_of_one_subscriber_never_overlap_and_keep_their_order(
             if running[number] > 1:
                 overlaps.append(number)
             if len(calls[number]) % 50 == 0:
-                time.sleep(0.001)
+                time.sleep(0.001)  # a callback that is slow at times
             calls[number].append(int(sample.payload.to_string()))
             running[number] -= 1
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from tests.child_process import child_environment
 from tests.lake.direct.failing import end_at_once, say_why
 from tests.trace.sidecar import PATHS
 from zenlake import exit_cleanups
@@ -196,10 +197,9 @@ if __name__ == "__main__":
     path.write_text(program)
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(temporary)}
     process = subprocess.Popen(
         [sys.executable, str(path)],
-        env=environment,
+        env=child_environment(TMPDIR=str(temporary)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from tests.child_process import child_environment
+
 WAIT_SECONDS = 300
 _POLL_SECONDS = 0.002
 # A process that will be killed soon need not be optimised by Java.
@@ -18,7 +20,7 @@ _JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 def environment() -> dict[str, str]:
     """An environment for children that use the same packages and start fast."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "JAVA_TOOL_OPTIONS": _JAVA}
+    return child_environment(JAVA_TOOL_OPTIONS=_JAVA)
 
 
 def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[bytes]) -> bool:

@@ -51,7 +51,7 @@ def kill_in_stages(
         try:
             assert driver.begin(stage), f"the run ended before {stage}"
             after = chance.random() * durations[stage]
-            time.sleep(after)
+            time.sleep(after)  # killed at a random moment of the stage
             stage = driver.stage(stages)
         finally:
             was_alive = driver.kill(with_java=chance.random() < 0.5)

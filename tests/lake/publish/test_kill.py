@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.child_process import child_environment
 from tests.lake.publish import publisher_process
 from tests.lake.publish.small_lake import add, contents, expected
 from zenlake.lake.publish import Store
@@ -29,10 +30,9 @@ class Children:
     """Children publish inside the block `publishing` and are killed at its end."""
 
     def __init__(self, directory: Path) -> None:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         command = [sys.executable, publisher_process.__file__, str(directory)]
         pipe = subprocess.PIPE
-        self._parent = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe)
+        self._parent = subprocess.Popen(command, env=child_environment(), stdin=pipe, stdout=pipe)
 
     def _ask(self, question: str) -> None:
         assert self._parent.stdin is not None
