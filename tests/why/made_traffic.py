@@ -34,7 +34,7 @@ OTHER = "d400000000000000000000000000000d"
 
 
 def late_reply(scene: Scene) -> Truth:
-    """Row 5: the final response overtakes a reply, which is thrown away."""
+    """Row 5: the final response overtakes a reply, which is dropped."""
     asker, server = Connection(scene, ASKER, 40001), Connection(scene, SERVER, 40002)
     asker.open()
     server.open()

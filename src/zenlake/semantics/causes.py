@@ -20,7 +20,7 @@ class Cause(NamedTuple):
 
 CAUSES: Final[dict[str, Cause]] = {
     "reply_after_final": Cause(
-        True, "a reply came after the final response and is thrown away", "behaviour reference §4.5"
+        True, "a reply came after the final response and is dropped", "behaviour reference §4.5"
     ),
     "final_missing": Cause(
         True, "a node answered and never sent its final response", "behaviour reference §2.6, §4.5"

@@ -36,7 +36,7 @@ VERDICTS: Final[dict[str, Verdict]] = {
         "a reply or an error came after the final response",
         BAD,
         "reply after final",
-        "got replies after the final, which are thrown away",
+        "got replies after the final, which are dropped",
     ),
     "timeout": Verdict(
         "its deadline passed before the final response, or it got only Timeout errors of a hop",

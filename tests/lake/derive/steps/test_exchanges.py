@@ -248,12 +248,12 @@ def test_times_are_counted_from_the_request(tables: Tables) -> None:
             "late",
             "reply_after_final",
             "2 answers came after the final response, the first 3 ms after it "
-            "(packet 6), and are thrown away; 1 came in time",
+            "(packet 6), and are dropped; 1 came in time",
         ),
         (
             "late once",
             "reply_after_final",
-            "1 reply came 3 ms after the final response (packet 6) and is thrown away",
+            "1 reply came 3 ms after the final response (packet 6) and is dropped",
         ),
         (
             "final after deadline",

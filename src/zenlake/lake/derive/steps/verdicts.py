@@ -71,7 +71,7 @@ _AFTER_FINAL: Final = f"""concat(
         if(late = 1, '', 'after the final response, the first '),
         {ms("(first_late_ns - final_ns) / 1e6D")}, ' after ',
         if(late = 1, 'the final response', 'it'), ' (packet ', first_late_packet, ')',
-        if(late = 1, ' and is thrown away', ', and are thrown away'),
+        if(late = 1, ' and is dropped', ', and are dropped'),
         if(replies + errors > late, concat('; ', replies + errors - late, ' came in time'), ''))"""
 
 _SILENT: Final = f"""concat(
