@@ -5,6 +5,7 @@ Takes the files of a run and rows of `captures`; gives a new version of the lake
     store            Store: the current content of a lake, and how to change it
     run              Run: one change, with a folder for its files
     publisher        adds files to tables, removes captures, compacts small files
+    appender         adds batches of rows to a capture that grows
     publish_lock     one run publishes at a time
     publication_log  which versions of all tables belong together
     captures_table   rows of the table `captures`
@@ -21,6 +22,7 @@ A lake is a folder, or an address in a store:
     <table>/*.parquet          its files; all columns are in them
     captures/_delta_log/       also has the versions of all tables that belong together
     _staging/<run>/            files that are not published yet
+    _followed/<capture>/       what is kept between two batches of a capture that grows
 
 `DIR/<table>/*.parquet` are the current rows too, for a reader that only knows Parquet, as long as
 no capture was replaced, dropped or compacted since the last `zenlake lake vacuum`.

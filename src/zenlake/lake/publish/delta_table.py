@@ -135,9 +135,13 @@ class Table:
         add: Sequence[DataFile] = (),
         remove: Sequence[ActiveFile] = (),
         facts: Mapping[str, Any] | None = None,
-        run: str | None = None,
+        transaction: tuple[str, int] | None = None,
     ) -> Table:
-        """Adds and removes files; the table at the version after this one."""
+        """Adds and removes files; the table at the version after this one.
+
+        `transaction` is the name of an application and the number of its transaction. Delta keeps
+        the last number of each application for ever.
+        """
         now_ms = time.time_ns() // 1_000_000
         actions: list[AddAction | RemoveAction] = [
             AddAction(one.name, one.size, {}, now_ms, True, one.stats) for one in add
@@ -146,7 +150,7 @@ class Table:
         properties = CommitProperties(
             custom_metadata={METADATA_KEY: dict(facts or {})},
             max_commit_retries=0,
-            app_transactions=[Transaction(run, 1)] if run is not None else None,
+            app_transactions=[Transaction(*transaction)] if transaction is not None else None,
         )
         with _as_lake_errors(self._address):
             try:

@@ -4,7 +4,11 @@ A run changes many tables, and readers must see all of its changes or none. The 
 committed last, and the information of that commit has the version of every table. This commit is
 the publication: nothing else points from the lake to its tables.
 
-    {"publish": {"version": 7, "schema": 5, "tables": {"messages": 12, ...}, "run": "..."}}
+    {"publish": {"version": 7, "schema": 5, "tables": {"messages": 12, ...}, "run": "...",
+        "followed": {"/robots/recording": {"batch": 40, "packets": 81200, ...}}}}
+
+`followed` has, by address, how far each recording was read that is followed while it grows
+(`publish/appender.py`). Every publication repeats it for the captures that it does not change.
 
 The same log has the lock. A run that wants to publish commits, without any file,
 
@@ -36,6 +40,9 @@ _PUBLISH: Final = "publish"
 _BEGIN: Final = "begin"
 _ABANDON: Final = "abandon"
 
+FollowMark = Mapping[str, Any]
+"""The position up to which a growing capture was read: `batch`, and facts of the follower."""
+
 
 @dataclass(frozen=True)
 class Publication:
@@ -47,6 +54,8 @@ class Publication:
     """The version of every other table."""
     captures_version: int = -1
     """The version of the table `captures` that this commit made."""
+    followed: Mapping[str, FollowMark] = field(default_factory=dict)
+    """By address, how far captures were read that still grow."""
 
     def facts(self, run: str) -> dict[str, Any]:
         return {
@@ -55,6 +64,7 @@ class Publication:
                 "schema": self.schema_version,
                 "tables": dict(self.tables),
                 "run": run,
+                **({"followed": dict(self.followed)} if self.followed else {}),
             }
         }
 
@@ -141,7 +151,9 @@ def process_start(pid: int) -> str:
 def _publication(version: int, facts: Any) -> Publication:
     try:
         tables = {str(name): int(number) for name, number in facts["tables"].items()}
-        return Publication(int(facts["version"]), int(facts["schema"]), tables, version)
+        followed = {str(name): dict(mark) for name, mark in facts.get("followed", {}).items()}
+        numbers = int(facts["version"]), int(facts["schema"])
+        return Publication(*numbers, tables, version, followed)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         cause = f"the publication in version {version} of captures is damaged: {error!r}"
         raise LakeError(cause) from None

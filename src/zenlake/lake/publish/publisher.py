@@ -18,21 +18,24 @@ import pyarrow as pa
 from zenlake import exit_cleanups
 from zenlake.lake.address import Address
 from zenlake.lake.errors import LakeError
+from zenlake.lake.parquet.joining import joined_files
 from zenlake.lake.parquet.parquet_files import ParquetFiles, WrittenFile
 from zenlake.lake.publish import old_format
 from zenlake.lake.publish.captures_table import CAPTURES, read_captures
 from zenlake.lake.publish.delta_table import ActiveFile, DataFile, Table
-from zenlake.lake.publish.publication_log import Publication
+from zenlake.lake.publish.publication_log import FollowMark, Publication
 from zenlake.lake.publish.publish_lock import PublishLock, hold_lock
 from zenlake.lake.publish.removal import without_captures, without_rows
 from zenlake.lake.publish.settings import TABLE_SETTINGS
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
-from zenlake.lake.stored_files import move, names_in, put_file, remove_file
+from zenlake.lake.stored_files import fetch, move, names_in, put_file, remove_file
 from zenlake.limits import LAKE_SMALL_FILES_MAX
 
 COMPACTED_BYTES: Final = 128 << 20
 SMALL_BYTES: Final = 16 << 20
+PENDING_MARK: Final = "-pending-"
+"""In the names of files whose rows the next batch of a followed capture replaces."""
 _AT_ONCE: Final = 8
 """Tables that are committed at the same time; a commit mostly waits for the store."""
 
@@ -56,7 +59,7 @@ class Publisher:
         with self._locked() as lock:
             before = self._capture_rows(lock)
             new = [row for row in captures if not _is_known(before, row)]
-            replaced = _replaced(before, new)
+            replaced = replaced_captures(before, new)
             unknown = sorted(remove - {str(row["capture"]) for row in before})
             if unknown:
                 raise LakeError(f"no capture {unknown[0]!r} in it", self._lake)
@@ -76,12 +79,10 @@ class Publisher:
                 raise LakeError("there is no lake", self._lake)
             tables = self._opened(lock)
             before = {name: table.version for name, table in tables.items()}
-            compacted = {name: self._compacted(lock, one, 1) for name, one in tables.items()}
+            compacted = {name: self._compacted(lock, name, one, 1) for name, one in tables.items()}
             if before == {name: table.version for name, table in compacted.items()}:
                 return lock.publication.version
-            return self._commit_publication(
-                lock, compacted, self._capture_rows(lock), changed=False
-            )
+            return self._commit_publication(lock, compacted, None, lock.publication.followed)
 
     def vacuum(self, hours: int) -> dict[str, int]:
         with self._locked() as lock:
@@ -94,7 +95,7 @@ class Publisher:
             lock.captures = self._reload()
             if lock.publication.version:
                 tables = {name: self._must_open(name) for name in tables}
-                self._commit_publication(lock, tables, self._capture_rows(lock), changed=False)
+                self._commit_publication(lock, tables, None, lock.publication.followed)
             return found
 
     # --- the lock ----------------------------------------------------------------------------
@@ -141,7 +142,8 @@ class Publisher:
     def _remove_files_of(self, run: str) -> None:
         for name in TABLES:
             for file in names_in(self._lake / name):
-                if run and file.startswith(run):
+                # Runs of one process have names with the same beginning.
+                if run and file.startswith(f"{run}-"):
                     remove_file(self._lake / name / file)
 
     # --- tables ------------------------------------------------------------------------------
@@ -167,12 +169,21 @@ class Publisher:
             table = table.add_columns(TABLES[name].arrow, {"columns": sorted(missing)})
         return table
 
-    def _compacted(self, lock: PublishLock, table: Table, small_files_max: int) -> Table:
-        small = [one for one in table.active_files() if one.size < SMALL_BYTES]
+    def _compacted(self, lock: PublishLock, name: str, table: Table, small_files_max: int) -> Table:
+        """Joins small files, but not the pending ones of captures that are followed."""
+        files = table.active_files()
+        small = [one for one in files if one.size < SMALL_BYTES and not is_pending(one.name)]
         if len(small) <= small_files_max:
             return table
         lock.renew()
-        return table.compact(COMPACTED_BYTES, {"run": self._run})
+        if len(small) == len(files) or not any(is_pending(one.name) for one in files):
+            return table.compact(COMPACTED_BYTES, {"run": self._run})
+        # delta-rs cannot leave out some files.
+        add: list[DataFile] = []
+        for group in _groups(small):
+            places = [fetch(self._lake / name / one.name, self._scratch / name) for one in group]
+            add.append(self._place(name, joined_files(places, name, self._scratch)._asdict()))
+        return table.commit(add, small, {"run": self._run})
 
     # --- files -------------------------------------------------------------------------------
 
@@ -192,10 +203,10 @@ class Publisher:
             tables = dict(zip(tables, changed, strict=True))
         lock.renew()
         limit = LAKE_SMALL_FILES_MAX
-        tables = {name: self._compacted(lock, one, limit) for name, one in tables.items()}
+        tables = {name: self._compacted(lock, name, one, limit) for name, one in tables.items()}
         rows = [row for row in before if row["capture"] not in gone]
         rows += [dict(row) for row in new]
-        return self._commit_publication(lock, tables, rows, changed=True)
+        return self._commit_publication(lock, tables, rows, marks_left(lock, before, gone))
 
     def _changed(
         self, name: str, table: Table, files: Sequence[Mapping[str, Any]], gone: frozenset[str]
@@ -211,13 +222,13 @@ class Publisher:
             add.append(self._empty_file(name))
         if not add and not remove:
             return table
-        return table.commit(add, remove, {"run": self._run}, self._run)
+        return table.commit(add, remove, {"run": self._run}, (self._run, 1))
 
-    def _place(self, table: str, file: Mapping[str, Any]) -> DataFile:
+    def _place(self, table: str, file: Mapping[str, Any], mark: str = "") -> DataFile:
         """Moves a file to the folder of its table, unless a task has put it there."""
         path = str(file["path"])
         folder = self._lake / table
-        name = f"{self._run}-{os.path.basename(path)}"
+        name = f"{self._run}-{mark}{os.path.basename(path)}"
         target = folder / name
         if not path.startswith(str(folder) + "/"):
             self._placed.append(target)
@@ -259,14 +270,16 @@ class Publisher:
         self,
         lock: PublishLock,
         tables: Mapping[str, Table],
-        rows: list[dict[str, Any]],
-        changed: bool,
+        rows: list[dict[str, Any]] | None,
+        followed: Mapping[str, FollowMark],
     ) -> int:
-        """Commits `captures`; this commit is the publication."""
+        """Commits `captures`, with new rows if there are any; this commit is the publication."""
         versions = {name: table.version for name, table in tables.items()}
-        publication = Publication(lock.publication.version + 1, SCHEMA_VERSION, versions)
+        publication = Publication(
+            lock.publication.version + 1, SCHEMA_VERSION, versions, followed=followed
+        )
         files: dict[str, Any] = {}
-        if changed:
+        if rows is not None:
             rows = sorted(rows, key=lambda row: str(row["capture"]))
             written = self._written(CAPTURES, rows)
             files["add"] = [self._place(CAPTURES, written._asdict())]
@@ -284,7 +297,7 @@ def _is_known(before: Sequence[Mapping[str, Any]], row: Mapping[str, Any]) -> bo
     )
 
 
-def _replaced(
+def replaced_captures(
     before: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
 ) -> frozenset[str]:
     """Captures that the new ones replace: those with the same address or the same name."""
@@ -295,6 +308,31 @@ def _replaced(
         for one in before
         if one["address"] in addresses or one["capture"] in names
     )
+
+
+def marks_left(
+    lock: PublishLock, before: Sequence[Mapping[str, Any]], gone: frozenset[str]
+) -> dict[str, FollowMark]:
+    """The marks of followed captures that stay in the lake."""
+    addresses = {row["address"] for row in before if row["capture"] in gone}
+    return {name: mark for name, mark in lock.publication.followed.items() if name not in addresses}
+
+
+def _groups(files: Sequence[ActiveFile]) -> Iterator[list[ActiveFile]]:
+    """Files that are joined to one of at most `COMPACTED_BYTES`."""
+    held: list[ActiveFile] = []
+    for file in files:
+        if held and sum(one.size for one in held) + file.size > COMPACTED_BYTES:
+            yield held
+            held = []
+        held.append(file)
+    if held:
+        yield held
+
+
+def is_pending(name: str) -> bool:
+    """Whether a file has rows of a followed capture that its next batch replaces."""
+    return PENDING_MARK in name
 
 
 def _path_of(path: str, lake: Address) -> str:

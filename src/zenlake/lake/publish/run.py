@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from zenlake import exit_cleanups
@@ -18,7 +18,12 @@ from zenlake.lake.errors import LakeError
 from zenlake.lake.publish.publication_log import host_name, process_start
 from zenlake.lake.stored_files import names_in, remove_folder
 
+if TYPE_CHECKING:
+    from zenlake.lake.publish.appender import Appended, Batch
+
 STAGING: Final = "_staging"
+FOLLOWED: Final = "_followed"
+"""The folder with what followers keep between batches."""
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT}
 _STALE_SECONDS: Final = 2 * 86_400
 """Folders of runs on other hosts are removed after this time."""
@@ -52,6 +57,14 @@ class Run:
         return Publisher(self.lake, self.name, self.staging).publish(
             captures, files or {}, frozenset(remove)
         )
+
+    def append(self, batch: Batch) -> Appended:
+        """Adds a batch of rows to a capture that grows, in one publication."""
+        from zenlake.lake.publish.appender import Appender
+
+        # Files of a run that dies while it publishes are removed by its name.
+        name = f"{self.name}-{batch.mark['batch']}"
+        return Appender(self.lake, name, self.staging).append(batch)
 
     def compact(self) -> int:
         """Joins small files; the number of the new version."""

@@ -13,8 +13,8 @@ from zenlake.lake.publish import old_format
 from zenlake.lake.publish.captures_table import CAPTURES, read_captures
 from zenlake.lake.publish.delta_table import Table
 from zenlake.lake.publish.manifest import Manifest, entry_of
-from zenlake.lake.publish.publication_log import Publication, read_log
-from zenlake.lake.publish.run import STAGING, Run, running
+from zenlake.lake.publish.publication_log import FollowMark, Publication, read_log
+from zenlake.lake.publish.run import FOLLOWED, STAGING, Run, running
 from zenlake.lake.publish.snapshot import Snapshot
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
@@ -63,6 +63,12 @@ class Store:
 
         return Snapshot(publication.version, self.address, manifest, names)
 
+    def followed(self, address: str) -> FollowMark | None:
+        """How far a growing capture was read (`publish/appender.py`); None if no run follows it."""
+        if self._is_of_old_format():
+            return None
+        return self._publication().followed.get(address)
+
     def files(self, table: str) -> list[Path]:
         """The Parquet files of a table, all of one version."""
         return self.snapshot().files(table)
@@ -109,6 +115,6 @@ class Store:
     def _check_folder(self) -> None:
         """Error if the folder exists and is not a lake."""
         names = set(names_in(self.address))
-        known = {*TABLES, STAGING, *old_format.NAMES}
+        known = {*TABLES, STAGING, FOLLOWED, *old_format.NAMES}
         if names and names.isdisjoint(known):
             raise LakeError("the folder holds something else than a lake", self._given)
