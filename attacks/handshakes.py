@@ -7,6 +7,7 @@ import random
 import select
 import socket
 import time
+from typing import Any
 
 from attacks.hostile import SOURCE, connect, is_ended, random_zid, reset
 from attacks.plan import Tally, Target, attack
@@ -92,8 +93,8 @@ def as_far_as_open(one: socket.socket, offer: Offer) -> tuple[Opener, bytes]:
     return opener, answer
 
 
-def offer(**changes: str) -> Offer:
-    return Offer(random_zid(), WhatAmI.CLIENT, **changes)  # type: ignore[arg-type]
+def offer(**changes: Any) -> Offer:
+    return Offer(random_zid(), WhatAmI.CLIENT, **changes)
 
 
 @attack("forged-cookies", "H03", {"accepted": 0, "threads_left": 0, "files_left": 0}, seconds=15.0)

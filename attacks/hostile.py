@@ -185,7 +185,7 @@ class HostileClient:
         return True
 
     def declare(self, declarations: Iterable[Declaration]) -> bool:
-        return self.send(Declare(one, qos=CONTROL) for one in declarations)  # type: ignore[arg-type]
+        return self.send(Declare(one, qos=CONTROL) for one in declarations)  # type: ignore[arg-type]  # a union
 
     def close(self, is_reset: bool = False) -> None:
         if is_reset:

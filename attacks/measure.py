@@ -11,6 +11,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from attacks import clients
 from attacks.clients import Process
@@ -203,9 +204,9 @@ def measure(attack: Attack, options: Options) -> Result:
     log_path = Path(folder.name, "node.log")
     processes: list[Process] = []
 
-    def start(*arguments: object) -> Process:
+    def start(*arguments: Any) -> Process:
         run, *others = arguments
-        processes.append(Process(run, *others))  # type: ignore[arg-type]
+        processes.append(Process(run, *others))
         return processes[-1]
 
     def ready(process: Process) -> None:

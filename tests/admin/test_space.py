@@ -15,7 +15,7 @@ from tests.routing.playbook import (
     zid_of,
 )
 from zenlake.admin.facts import SessionFacts
-from zenlake.wire import QueryTarget, ResponderId, WhatAmI
+from zenlake.wire import QueryTarget, ResponderId, Response, ResponseFinal, WhatAmI
 
 C1, C2, P1 = (str(zid_of(name)) for name in ("c1", "c2", "p1"))
 
@@ -259,7 +259,9 @@ def test_an_application_of_the_same_process_is_answered() -> None:
     play.connects("app")
     request_id = play.asks("app", play.root)
     first, last = play.received("app")
-    assert first.request_id == last.request_id == request_id  # type: ignore[attr-defined]
+    assert isinstance(first, Response)
+    assert isinstance(last, ResponseFinal)
+    assert first.request_id == last.request_id == request_id
 
 
 def test_without_permission_to_read_the_answer_is_empty() -> None:

@@ -105,7 +105,7 @@ class MemoryNetwork:
 
     def _connect(self, a: MemoryNode, b: MemoryNode) -> None:
         there, back = Line(self.wires), Line(self.wires)
-        there.to, back.to = b, a  # type: ignore[assignment]
+        there.to, back.to = b, a  # type: ignore[assignment]  # None until connected
         back.face = a.dispatcher.add_face(b.zid, b.role, there, time.monotonic())
         there.face = b.dispatcher.add_face(a.zid, a.role, back, time.monotonic())
         self.lines.append((a, b, (there, back)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tests.rules.chat import Chat
 from tests.rules.group import SCOUTS, Group
@@ -54,6 +54,7 @@ from zenlake.wire.values.choices import ConsolidationMode, QueryTarget
 from zenlake.wire.values.queryable_info import QueryableInfo
 from zenlake.wire.values.whatami import WhatAmI, WhatAmIMatcher
 
+T = TypeVar("T")
 NUMBERS = (0, 1, 2, 127, 128, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF)
 TIMES = (0, 1, 0x7FFF_FFFF_FFFF_FFFF, 0x8000_0000_0000_0000, 0xFFFF_FFFF_FFFF_FFFF)
 SCOPES = (0, 0, 0, 1, 2, 0xFFFF)
@@ -128,18 +129,18 @@ class OddMessages:
     def _zid(self) -> ZenohId:
         return ZenohId(self.random.choice(ZIDS))
 
-    def _maybe(self, value: Any) -> Any:
+    def _maybe(self, value: T) -> T | None:
         return value if self.random.random() < 0.5 else None
 
     def _timestamp(self) -> Timestamp | None:
-        return self._maybe(Timestamp(self.random.choice(TIMES), self._zid()))  # type: ignore[no-any-return]
+        return self._maybe(Timestamp(self.random.choice(TIMES), self._zid()))
 
     def _source(self) -> SourceInfo | None:
-        return self._maybe(SourceInfo(self._zid(), self._number(), self._number()))  # type: ignore[no-any-return]
+        return self._maybe(SourceInfo(self._zid(), self._number(), self._number()))
 
     def _encoding(self) -> Encoding | None:
         schema = self.random.choice(TEXTS[:6])
-        return self._maybe(Encoding(self.random.choice((0, 1, 53, 0xFFFF)), schema))  # type: ignore[no-any-return]
+        return self._maybe(Encoding(self.random.choice((0, 1, 53, 0xFFFF)), schema))
 
     def _sample(self) -> Put | Del:
         if self.random.random() < 0.3:
@@ -154,7 +155,7 @@ class OddMessages:
         )
 
     def _qos(self) -> QoS | None:
-        return self._maybe(QoS(self.random.randrange(64)))  # type: ignore[no-any-return]
+        return self._maybe(QoS(self.random.randrange(64)))
 
     def _push(self) -> NetworkMessage:
         return Push(self._key(), self._sample(), qos=self._qos(), timestamp=self._timestamp())

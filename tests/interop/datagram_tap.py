@@ -53,7 +53,8 @@ class DatagramTap:
         self._is_closed = True
         self._thread.join(5)
         for key in list(self._selector.get_map().values()):
-            key.fileobj.close()  # type: ignore[union-attr]
+            assert isinstance(key.fileobj, socket.socket)
+            key.fileobj.close()
         self._selector.close()
         self._file.close()
 

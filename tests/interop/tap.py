@@ -5,8 +5,10 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from tests.capture.headers import ethernet, ipv4, packet, tcp
 from zenlake.capture.pcapng_writer import PcapngWriter
@@ -50,7 +52,7 @@ class Recording:
     def __enter__(self) -> Recording:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_: Any) -> None:
         self.close()
 
 
@@ -132,8 +134,8 @@ class Tap:
         if self._owns_recording:
             self.recording.close()
 
-    def _start(self, target: object, *arguments: object) -> None:
-        thread = threading.Thread(target=target, args=arguments)  # type: ignore[arg-type]
+    def _start(self, target: Callable[..., None], *arguments: Any) -> None:
+        thread = threading.Thread(target=target, args=arguments)
         self._threads.append(thread)
         thread.start()
 
@@ -175,5 +177,5 @@ class Tap:
     def __enter__(self) -> Tap:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_: Any) -> None:
         self.close()

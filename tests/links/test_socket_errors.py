@@ -14,6 +14,7 @@ from tests.links.faulty_socket import FaultySocket, make_faulty
 from tests.links.pairs import PLAIN, linked
 from tests.waiting import until
 from zenlake.links import Link, LinkError, LinkTimeout, Listener, MulticastSockets, listen
+from zenlake.links.udp import UdpRemote
 from zenlake.wire import EndPoint
 
 PASSING = [
@@ -117,7 +118,8 @@ def test_a_datagram_that_cannot_be_sent_is_lost_alone(
 ) -> None:
     with linked("udp/127.0.0.1:0") as (ours, theirs):
         make_faulty(ours).faults = {"send": (code, 3)}
-        make_faulty(theirs._listener).faults = {"send": (code, 3)}  # type: ignore[attr-defined]
+        assert isinstance(theirs, UdpRemote)
+        make_faulty(theirs._listener).faults = {"send": (code, 3)}
         for one in (ours, theirs):
             assert [one.try_send(b"lost") for _ in range(3)] == [4, 4, 4]
             assert one.dropped == 3
@@ -156,9 +158,9 @@ def test_connecting_udp_fails_at_once_if_no_node_listens() -> None:
 
 def test_an_empty_datagram_does_not_make_a_handshake_wait_for_ever() -> None:
     with linked("udp/127.0.0.1:0") as (ours, theirs):
-        listener = theirs._listener  # type: ignore[attr-defined]
+        assert isinstance(theirs, UdpRemote)
         host, port = ours.src.partition("/")[2].split(":")
-        listener._shared.socket.sendto(b"", (host, int(port)))
+        theirs._listener._shared.socket.sendto(b"", (host, int(port)))
         with pytest.raises(LinkTimeout):
             ours.receive(0.2)
 
@@ -170,7 +172,7 @@ def test_multicast_sockets_survive(code: int, caplog: pytest.LogCaptureFixture) 
         sender = sockets.senders[0]
         faulty = FaultySocket(sender)
         faulty.faults = {"receive": (code, 2)}
-        sockets.senders[0] = faulty  # type: ignore[call-overload]
+        sockets.senders[0] = faulty  # type: ignore[call-overload]  # a socket
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
             one.sendto(b"x", ("127.0.0.1", sender.getsockname()[1]))
             found = [sockets.receive(2.0) for _ in range(3)]

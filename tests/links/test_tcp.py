@@ -47,7 +47,8 @@ def test_a_wildcard_accepts_both_families_and_announces_no_loopback() -> None:
     accepted = []
     try:
         assert not any(is_loopback(locator) for locator in listener.locators())
-        port = listener._address[1]  # type: ignore[attr-defined]
+        assert isinstance(listener, tcp.TcpListener)
+        port = listener._address[1]
         for host in ("127.0.0.1", "[::1]"):
             ours = connect(EndPoint.parse(f"tcp/{host}:{port}"), PLAIN, 2.0)
             theirs = listener.accept()
@@ -76,7 +77,8 @@ def test_closing_wakes_the_reader() -> None:
         got: list[bytes] = []
         thread = threading.Thread(target=lambda: got.append(ours.receive()))
         thread.start()
-        until(lambda: ours._shared._users == 1)  # type: ignore[attr-defined]
+        assert isinstance(ours, tcp.TcpLink)
+        until(lambda: ours._shared._users == 1)
         ours.close()
         thread.join(1.0)
         assert got == [b""]

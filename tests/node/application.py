@@ -62,9 +62,12 @@ class Application(Outlet):
     def put(self, key: str, payload: bytes, qos: QoS | None = None) -> None:
         self.send_to_node(Push(WireExpr(0, key), Put(payload), qos=qos))
 
-    def payloads(self) -> list[bytes]:
+    def payloads(self, of_key: str | None = None) -> list[bytes]:
+        """Of all publications, or of those with one key."""
         found = []
-        for _, message in list(self.got):
+        for key, message in list(self.got):
+            if of_key not in (None, key):
+                continue
             if isinstance(message, Push) and isinstance(message.body, Put):
                 found.append(bytes(message.body.payload))
         return found

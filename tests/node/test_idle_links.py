@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
@@ -41,6 +42,10 @@ pytestmark = pytest.mark.skipif(not IS_SUPPORTED, reason="this system has no epo
 
 def readers() -> list[threading.Thread]:
     return [one for one in threading.enumerate() if one.name.startswith("zenlake read")]
+
+
+def is_last(application: Application, payload: bytes) -> bool:
+    return application.payloads()[-1] == payload
 
 
 def wait_until_idle(count: int) -> None:
@@ -118,7 +123,7 @@ def test_short_messages_need_no_reader_among_many(router: Node, crowd: None) -> 
         thread = reader._reader
         for n in range(20):
             there.put("key", b"%d" % n, BLOCK)
-            until(lambda n=n: here.payloads()[-1] == b"%d" % n)  # type: ignore[misc]
+            until(partial(is_last, here, b"%d" % n))
         assert reader._reader is thread
 
 

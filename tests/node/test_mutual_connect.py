@@ -107,7 +107,7 @@ def test_the_smaller_id_waits_for_the_outcome_of_its_own(is_refused: bool) -> No
     outcome: list[TransportClaim | CloseReason] = []
     thread = threading.Thread(target=lambda: outcome.append(claims.accept(GREAT, 2.0, "a")))
     thread.start()
-    until(lambda: bool(claims._changed._waiters))  # type: ignore[attr-defined]
+    until(lambda: bool(claims._changed._waiters))  # type: ignore[attr-defined]  # of threading
     assert not outcome
     if is_refused:
         claims.release(mine)

@@ -326,9 +326,5 @@ def test_many_threads_share_a_node() -> None:
                 thread.join()
             receiver.wait_for(4000)
             for number in range(8):
-                own = [
-                    bytes(message.body.payload)  # type: ignore[attr-defined]
-                    for key, message in receiver.got
-                    if key == f"many/{number}"
-                ]
+                own = receiver.payloads(f"many/{number}")
                 assert own == [count.to_bytes(2, "big") for count in range(500)]

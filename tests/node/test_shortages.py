@@ -6,6 +6,7 @@ import errno
 import socket
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -209,8 +210,8 @@ def test_a_session_over_udp_survives_send_errors(code: int, sends_client: bool) 
         listener.subscribe("k")
         until_routed(publisher, "k", listener)
         runner = next(iter(sender.runners.values()))
-        link: object = runner.link
-        faulty = make_faulty(link if sends_client else link._listener)  # type: ignore[attr-defined]
+        link: Any = runner.link
+        faulty = make_faulty(link if sends_client else link._listener)
         faulty.faults = {"send": (code, 5)}
         until(lambda: put_and_look(publisher, listener))
         assert list(sender.runners.values()) == [runner]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -25,12 +26,12 @@ def entropy(seed: int = 1) -> Callable[[int], bytes]:
     return random.Random(seed).randbytes
 
 
-def client_offer(**options: object) -> Offer:
-    return Offer(CLIENT, WhatAmI.CLIENT, **options)  # type: ignore[arg-type]  # by name
+def client_offer(**options: Any) -> Offer:
+    return Offer(CLIENT, WhatAmI.CLIENT, **options)
 
 
-def router_offer(**options: object) -> Offer:
-    return Offer(ROUTER, WhatAmI.ROUTER, **options)  # type: ignore[arg-type]  # by name
+def router_offer(**options: Any) -> Offer:
+    return Offer(ROUTER, WhatAmI.ROUTER, **options)
 
 
 def admit_all(zid: ZenohId) -> CloseReason | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -47,9 +48,9 @@ def ack_of(machine: Acceptor, batch: bytes) -> Init:
     return ack
 
 
-def opened(machine: Acceptor, batch: bytes, **fields: object) -> Agreed:
+def opened(machine: Acceptor, batch: bytes, **fields: Any) -> Agreed:
     ack = ack_of(machine, batch)
-    machine.receive(bytes(Open(10, 0, seconds=True, cookie=ack.cookie, **fields)))  # type: ignore[arg-type]
+    machine.receive(bytes(Open(10, 0, seconds=True, cookie=ack.cookie, **fields)))
     assert machine.agreed is not None
     return machine.agreed
 
@@ -106,7 +107,8 @@ OPTIONS = {"qos": "qos", "low_latency": "lowlatency", "compression": "compressio
 @pytest.mark.parametrize(("own", "peers"), list(itertools.product((False, True), repeat=2)))
 def test_options_are_on_iff_both_offer_them(option: str, own: bool, peers: bool) -> None:
     offer = {"qos": False, option: own}
-    syn = bytes(Init(WhatAmI.PEER, CLIENT, **{OPTIONS[option]: peers}))  # type: ignore[arg-type]
+    offered: dict[str, Any] = {OPTIONS[option]: peers}
+    syn = bytes(Init(WhatAmI.PEER, CLIENT, **offered))
     ack = ack_of(acceptor(router_offer(**offer)), syn)
     assert getattr(ack, OPTIONS[option]) == (own and peers)
     assert getattr(opened(acceptor(router_offer(**offer)), syn), option) == (own and peers)

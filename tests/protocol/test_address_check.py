@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -30,8 +31,8 @@ DEPLOYED = {
 }
 
 
-def check_of(**more: object) -> AddressCheck:
-    return AddressCheck(Offer(OWN, WhatAmI.ROUTER, batch_size=65_487, **more), entropy())  # type: ignore[arg-type]
+def check_of(**more: Any) -> AddressCheck:
+    return AddressCheck(Offer(OWN, WhatAmI.ROUTER, batch_size=65_487, **more), entropy())
 
 
 @pytest.mark.parametrize("name", DEPLOYED)
@@ -152,8 +153,8 @@ def test_no_address_receives_more_than_three_times_what_it_sent(
     received: Counter[str] = Counter()
     answered: Counter[str] = Counter()
     for number, (host, size, has_user, is_init) in enumerate(sent):
-        user = {"user": "a", "password": "b"} if has_user else {}
-        offer = Offer(ZenohId(b"\x11" * size), WhatAmI.CLIENT, **user)  # type: ignore[arg-type]
+        user: dict[str, Any] = {"user": "a", "password": "b"} if has_user else {}
+        offer = Offer(ZenohId(b"\x11" * size), WhatAmI.CLIENT, **user)
         datagram = Opener(offer).start() if is_init else b"\x04"
         received[host] += len(datagram)
         answered[host] += len(check.answer(datagram, f"udp/{host}:{number}", 1.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -41,22 +42,28 @@ JOIN = bits("a7 09 01 aa 0a 99 b0 b0 67 d5 e6 bf 09 27 01")
 PUSH = Push(WireExpr(0, "demo/a"), Put(b"hello"))
 
 
-def terms(zid: ZenohId = OWN, **options: object) -> GroupTerms:
-    return GroupTerms(zid, WhatAmI.PEER, **options)  # type: ignore[arg-type]  # by name
+def terms(zid: ZenohId = OWN, **options: Any) -> GroupTerms:
+    return GroupTerms(zid, WhatAmI.PEER, **options)
 
 
-def group(zid: ZenohId = OWN, seed: int = 1, **options: object) -> Group:
+def group(zid: ZenohId = OWN, seed: int = 1, **options: Any) -> Group:
     return Group(terms(zid, **options), entropy(seed), now=0.0)
 
 
-def join(reliable: int = 10, best_effort: int = 20, **fields: object) -> Join:
-    named = {"whatami": WhatAmI.PEER, "zid": AA, "lease": 10, "seconds": True, "patch": 1}
-    return Join(next_sn_re=reliable, next_sn_be=best_effort, **(named | fields))  # type: ignore[arg-type]
+def join(reliable: int = 10, best_effort: int = 20, **fields: Any) -> Join:
+    named: dict[str, Any] = {
+        "whatami": WhatAmI.PEER,
+        "zid": AA,
+        "lease": 10,
+        "seconds": True,
+        "patch": 1,
+    }
+    return Join(next_sn_re=reliable, next_sn_be=best_effort, **(named | fields))
 
 
-def joined(machine: Group | None = None, **fields: object) -> Group:
+def joined(machine: Group | None = None, **fields: Any) -> Group:
     machine = machine or group()
-    (event,) = machine.receive(bytes(join(**fields)), "a:1", 0.0)  # type: ignore[arg-type]
+    (event,) = machine.receive(bytes(join(**fields)), "a:1", 0.0)
     assert isinstance(event, PeerJoined)
     return machine
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.protocol.handshakes import (
@@ -46,19 +48,19 @@ def started(offer: Offer | None = None, expected: ZenohId | None = None) -> Open
     return opener
 
 
-def half_open(**options: object) -> Opener:
+def half_open(**options: Any) -> Opener:
     """An opener that waits for OpenAck."""
     opener = started(client_offer(**options))
     opener.receive(bytes(init_ack()))
     return opener
 
 
-def init_ack(**fields: object) -> Init:
+def init_ack(**fields: Any) -> Init:
     return Init(
-        fields.pop("whatami", WhatAmI.ROUTER),  # type: ignore[arg-type]
-        fields.pop("zid", ROUTER),  # type: ignore[arg-type]
+        fields.pop("whatami", WhatAmI.ROUTER),
+        fields.pop("zid", ROUTER),
         cookie=b"cookie",
-        **fields,  # type: ignore[arg-type]
+        **fields,
     )
 
 
@@ -121,10 +123,8 @@ OFFERS = [
 
 
 @pytest.mark.parametrize(("number", "role", "options", "wanted"), OFFERS)
-def test_recorded_offers(
-    number: int, role: WhatAmI, options: dict[str, object], wanted: str
-) -> None:
-    offer = Offer(BB, role, **options)  # type: ignore[arg-type]
+def test_recorded_offers(number: int, role: WhatAmI, options: dict[str, Any], wanted: str) -> None:
+    offer = Offer(BB, role, **options)
     assert Opener(offer).start() == bits(wanted), number
 
 

@@ -381,7 +381,7 @@ def test_the_application_may_answer_from_within_the_call() -> None:
         send(message, key, reliable)
         play.sends("app", end(message.request_id))
 
-    outlet.send = answering  # type: ignore[assignment, method-assign]
+    outlet.send = answering  # type: ignore[assignment, method-assign]  # answers at once
     play.sends("c1", request(1, "q"))
     play.receives("c1")
     play.sends("c2", end(1))

@@ -240,12 +240,13 @@ def test_times_of_a_run_cross_every_boundary() -> None:
     """The seven lowest bits overflow within the run, once with a carry over three bytes."""
     messages: list[NetworkMessage] = [Push(WireExpr(7, "/pose"), Put(b"x")) for _ in range(400)]
     network = Network(4096, True, lambda: NS)
-    network.dispatcher.hlc.last = NOW + (1 << 21) - 200  # type: ignore[union-attr]
+    assert network.dispatcher.hlc is not None
+    network.dispatcher.hlc.last = NOW + (1 << 21) - 200
     network.publish([messages[0], *as_runs(messages[1:])], True)
     times = [
-        message.body.timestamp.time  # type: ignore[union-attr]
+        message.body.timestamp.time
         for message in network.outlets[0].messages()
-        if isinstance(message, Push) and isinstance(message.body, Put)
+        if isinstance(message, Push) and isinstance(message.body, Put) and message.body.timestamp
     ]
     assert times == list(range(times[0], times[0] + 399))
 

@@ -225,7 +225,7 @@ class Chat:
         return sn
 
     def channel(self, message: NetworkMessage) -> int:
-        qos: QoS | None = message.qos  # type: ignore[attr-defined]
+        qos: QoS | None = message.qos  # type: ignore[attr-defined]  # all have it
         return int(qos.priority) if self.qos and qos is not None else 5
 
     def frame(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.face import Face
@@ -207,5 +207,5 @@ def put(core: SessionCore, key: str, payload: bytes = b"", now: float = 100.0) -
     core.put(core.publications.prepare(key, QoS(5), True, ANY, None), Put(payload), None, now)
 
 
-def question(timeout_ms: int = 10_000, **options: object) -> QuerySpec:
-    return QuerySpec(QUERY_QOS, timeout_ms, **options)  # type: ignore[arg-type]
+def question(timeout_ms: int = 10_000, **options: Any) -> QuerySpec:
+    return QuerySpec(QUERY_QOS, timeout_ms, **options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from zenlake.trace.events import Carrier, MessageSeen
 from zenlake.trace.link import Link
 from zenlake.trace.session import Session
@@ -51,10 +53,10 @@ def seen(
     return event
 
 
-def put(key: str = "robot/7/pose", payload: bytes = b"hello", **more: object) -> MessageSeen:
-    return seen(Push(WireExpr(0, key), Put(payload)), key=key, **more)  # type: ignore[arg-type]  # by name
+def put(key: str = "robot/7/pose", payload: bytes = b"hello", **more: Any) -> MessageSeen:
+    return seen(Push(WireExpr(0, key), Put(payload)), key=key, **more)
 
 
-def query(request_id: int = 12, key: str = "robot/**", **more: object) -> MessageSeen:
+def query(request_id: int = 12, key: str = "robot/**", **more: Any) -> MessageSeen:
     request = Request(request_id, WireExpr(0, key), Query())
-    return seen(request, key=key, **more)  # type: ignore[arg-type]  # by name
+    return seen(request, key=key, **more)

@@ -6,6 +6,8 @@ extensions nobody defined, which are kept.
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.vectors.vector import derived, zid
 from zenlake.wire import (
     Bound,
@@ -30,8 +32,8 @@ HMAC = (
 LONG_ZID = "10 0f 0e 0d 0c 0b 0a 09 08 07 06 05 04 03 02 01"
 
 
-def _open_syn(**extensions: object) -> Open:
-    return Open(10, 5, seconds=True, cookie=b"c", **extensions)  # type: ignore[arg-type]  # by name
+def _open_syn(**extensions: Any) -> Open:
+    return Open(10, 5, seconds=True, cookie=b"c", **extensions)
 
 
 SCOUTING = (

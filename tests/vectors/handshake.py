@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.vectors.vector import Vector, zid
 from zenlake.wire import (
     Bound,
@@ -21,14 +23,14 @@ COOKIE = bytes.fromhex(
 )
 
 
-def init_syn(batch_size: int = 65480, resolution: int = 0x0A, **extensions: object) -> Init:
+def init_syn(batch_size: int = 65480, resolution: int = 0x0A, **extensions: Any) -> Init:
     """The InitSyn of peer bb, which most recordings show."""
     return Init(
         WhatAmI.PEER,
         zid("bb"),
         resolution=Resolution(resolution),
         batch_size=batch_size,
-        **extensions,  # type: ignore[arg-type]  # the extensions of INIT by name
+        **extensions,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,14 +30,14 @@ LEASE_S = 2
 class Member:
     """One node of the group; what it sends, it sends to all."""
 
-    def __init__(self, scene: Scene, zid: str, host: int, **terms: object) -> None:
+    def __init__(self, scene: Scene, zid: str, host: int, **terms: Any) -> None:
         self.scene, self.zid, self.host, self.terms = scene, zid, host, terms
         self.sn = 100
 
     def join(self) -> int:
         zid = ZenohId.parse(self.zid)
-        terms: dict[str, object] = {"seconds": True, "patch": 1, **self.terms}
-        return self.send(Join(WhatAmI.PEER, zid, LEASE_S, self.sn, 500, **terms))  # type: ignore[arg-type]
+        terms: dict[str, Any] = {"seconds": True, "patch": 1, **self.terms}
+        return self.send(Join(WhatAmI.PEER, zid, LEASE_S, self.sn, 500, **terms))
 
     def put(self, key: str) -> int:
         self.sn += 1
@@ -141,7 +142,7 @@ def test_a_member_that_left_comes_back(traffic: Traffic) -> None:
     ],
 )
 def test_a_member_with_other_terms_is_refused(
-    traffic: Traffic, terms: dict[str, object], cause: str, words: str
+    traffic: Traffic, terms: dict[str, Any], cause: str, words: str
 ) -> None:
     two = Member(traffic.scene, TWO, 2)
     odd = Member(traffic.scene, THREE, 3, **terms)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import pytest
-
 from zenlake.api.config.config import Config
 from zenlake.api.config.keys import KEYS
-
-opening = pytest.importorskip("zenlake.api.session.opening", exc_type=ImportError)
+from zenlake.api.session import opening
 
 
 class Recorder:
@@ -26,7 +23,7 @@ class Recorder:
 
 
 def test_honoured_keys_are_those_that_are_read() -> None:
-    recorder = Recorder()
+    recorder: Any = Recorder()
     opening.node_settings(recorder)
     opening.session_settings(recorder)
     honoured = {path for path, key in KEYS.items() if key.honoured}

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ from zenlake.session.sink import Sink
 LONG_S = 20.0
 
 
-def feed(sink: Sink, *items: object) -> None:
+def feed(sink: Sink, *items: Any) -> None:
     """Push an item like the node: `push` under its lock, `after_unlock` outside."""
     for item in items:
         sink.push(item)
@@ -117,7 +118,7 @@ def test_several_readers_and_writers_lose_nothing() -> None:
                 sink.push(number)
             sink.after_unlock()
 
-    feeders = [in_thread(lambda first=first: work(first)) for first in range(3)]  # type: ignore[misc]
+    feeders = [in_thread(partial(work, first)) for first in range(3)]
     for writer in feeders:
         writer.join(LONG_S)
     finish(sink)

@@ -28,6 +28,7 @@ SIZED = [cls.__name__ for cls in SIZED_INTEGERS]
 FIXED = ["int", "bool", "float", "str", "bytes", "bytearray", "Float32", "Float64", *SIZED]
 KEYS = ["int", "bool", "str", "bytes", "UInt64"]
 BUILTINS = {cls.__name__: cls for cls in (int, bool, float, str, bytes, bytearray)}
+COLLECTIONS: dict[str, Any] = {cls.__name__: cls for cls in (list, set, frozenset, dict, tuple)}
 Shape = tuple[Any, ...]
 
 
@@ -54,18 +55,9 @@ def random_shape(rng: random.Random, depth: int = 3) -> Shape:
 
 def type_of(shape: Shape, module: Any) -> Any:
     name, *within = shape
-    inner = [type_of(each, module) for each in within]
-    match name:
-        case "list":
-            return list[inner[0]]  # type: ignore[valid-type]
-        case "set":
-            return set[inner[0]]  # type: ignore[valid-type]
-        case "frozenset":
-            return frozenset[inner[0]]  # type: ignore[valid-type]
-        case "dict":
-            return dict[inner[0], inner[1]]  # type: ignore[valid-type]
-        case "tuple":
-            return tuple[tuple(inner)]  # type: ignore[misc]
+    inner = tuple(type_of(each, module) for each in within)
+    if name in COLLECTIONS:
+        return COLLECTIONS[name].__class_getitem__(inner)
     return BUILTINS.get(name) or getattr(module, name)
 
 

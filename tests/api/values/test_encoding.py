@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import pytest
 import zenoh
 
@@ -42,6 +45,10 @@ def test_encoding_constants_are_the_same() -> None:
         assert str(getattr(zenlake.Encoding, name)) == str(getattr(zenoh.Encoding, name))
 
 
+def make_encoding(value: object, z: Any) -> Any:
+    return z.Encoding(value)
+
+
 def test_encodings_and_the_wire() -> None:
     encoding = zenlake.Encoding("text/plain;utf-8")
     assert encoding.wire == wire.Encoding(4, b"utf-8")
@@ -49,6 +56,6 @@ def test_encodings_and_the_wire() -> None:
     assert zenlake.Encoding.from_wire(None) == zenlake.Encoding.ZENOH_BYTES == zenlake.Encoding()
     assert into_encoding("text/plain;utf-8") == into_encoding(encoding) == encoding
     for wrong in (3, b"text/plain", encoding):
-        ours, theirs = both(lambda z, wrong=wrong: z.Encoding(wrong))  # type: ignore[misc]
+        ours, theirs = both(partial(make_encoding, wrong))
         assert ours == theirs == ("raises", "TypeError")
     assert encoding != "x" * 300

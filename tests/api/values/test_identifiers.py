@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import zenlake
@@ -22,10 +25,11 @@ def test_identifiers() -> None:
     assert info.wire == wire.SourceInfo(zid, 7, 3)
     with pytest.raises(OverflowError):
         zenlake.SourceInfo(entity, 1 << 32)
-    for wrong in (
+    wrong_calls: list[Callable[[Any], object]] = [
         lambda z: z.ZenohId(),
         lambda z: z.EntityGlobalId(),
         lambda z: z.SourceInfo(1, 2),
-    ):
-        ours, theirs = both(lambda z, wrong=wrong: getattr(z, wrong)())  # type: ignore[misc]
+    ]
+    for wrong in wrong_calls:
+        ours, theirs = both(wrong)
         assert ours == theirs == ("raises", "TypeError")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,17 +18,18 @@ from zenlake.errors import WireError
 
 @pytest.mark.parametrize("points", range(8))
 def test_instrumentation(points: int) -> None:
-    def build(z: object) -> object:
-        builder = z.TimestampInstrumentationBuilder().set_send(points & 1 != 0)  # type: ignore[attr-defined]
+    def build(z: Any) -> Any:
+        builder = z.TimestampInstrumentationBuilder().set_send(points & 1 != 0)
         return builder.set_route(points & 2 != 0).set_receive(points & 4 != 0).build()
+
+    def is_instrumented(name: str, z: Any) -> Any:
+        return build(z).is_instrumented(getattr(z.InterceptionPoint, name))
 
     ours, theirs = both(build)
     assert ours == theirs
     if points:
         for name in ("SEND", "ROUTE", "RECEIVE"):
-            ours, theirs = both(
-                lambda z, name=name: build(z).is_instrumented(getattr(z.InterceptionPoint, name))  # type: ignore[attr-defined,misc]
-            )
+            ours, theirs = both(partial(is_instrumented, name))
             assert ours == theirs
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,8 +50,8 @@ def test_memory_does_not_grow_with_the_file(
     sizes: list[int] = []
     load = FileWindow.load
 
-    def loaded(self: FileWindow, *arguments: object) -> None:
-        load(self, *arguments)  # type: ignore[arg-type]
+    def loaded(self: FileWindow, *arguments: Any) -> None:
+        load(self, *arguments)
         sizes.append(len(self.data))
 
     monkeypatch.setattr(FileWindow, "load", loaded)

@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -195,12 +196,12 @@ def test_a_run_that_lost_the_lock_cannot_publish(
     store = lake(tmp_path, "a")
     original = publisher.Publisher._commit_publication
 
-    def slow(self: publisher.Publisher, *args: object, **kwargs: object) -> int:
+    def slow(self: publisher.Publisher, *args: Any, **kwargs: Any) -> int:
         monkeypatch.setattr(publisher.Publisher, "_commit_publication", original)
         monkeypatch.setattr(publication_log, "LEASE_SECONDS", -1.0)
         with Store(tmp_path).begin() as other:
             add(other, "c")
-        return original(self, *args, **kwargs)  # type: ignore[arg-type]
+        return original(self, *args, **kwargs)
 
     monkeypatch.setattr(publisher.Publisher, "_commit_publication", slow)
     with store.begin() as run, pytest.raises(LakeError, match="another run took over"):

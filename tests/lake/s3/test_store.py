@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pyarrow.dataset as ds
@@ -95,10 +96,10 @@ def test_failed_run_leaves_the_old_version(
         add(run, tmp_path, "a")
     files = [one for one in _keys(s3, store) if one.endswith(".parquet")]
 
-    def failing(self: Table, *args: object, **kwargs: object) -> Table:
-        if kwargs.get("facts", {}).get("publish"):  # type: ignore[attr-defined]  # a mapping
+    def failing(self: Table, *args: Any, **kwargs: Any) -> Table:
+        if kwargs.get("facts", {}).get("publish"):
             raise ZeroDivisionError
-        return original(self, *args, **kwargs)  # type: ignore[arg-type]
+        return original(self, *args, **kwargs)
 
     original = Table.commit
     monkeypatch.setattr(Table, "commit", failing)

@@ -31,7 +31,7 @@ def catalog(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 def count(spark: SparkSession, sql: str) -> int:
-    return int(spark.sql(f"SELECT count(*) AS n FROM {sql}").first()["n"])  # type: ignore[index]
+    return int(spark.sql(f"SELECT count(*) AS n FROM {sql}").first()["n"])  # type: ignore[index]  # one row
 
 
 def test_table_with_options_is_readable(catalog: SparkSession) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -23,13 +25,17 @@ FOLDER = Path(__file__).parents[2] / "data" / "captures"
 QUERIES = str(FOLDER / "queries.pcapng.gz")
 
 
+def has_key(wanted: str, row: dict[str, Any]) -> bool:
+    return bool(row["key"]) and intersects(row["key"], wanted)
+
+
 @pytest.fixture(scope="module")
 def messages() -> pa.Table:
     return read(QUERIES)
 
 
-def kept(found: pa.Table, wanted: object) -> list[int]:
-    return [row["seq"] for row in found.to_pylist() if wanted(row)]  # type: ignore[operator]
+def kept(found: pa.Table, wanted: Callable[[dict[str, Any]], bool]) -> list[int]:
+    return [row["seq"] for row in found.to_pylist() if wanted(row)]
 
 
 def test_time_range_selects_the_expected_rows(messages: pa.Table) -> None:
@@ -60,9 +66,7 @@ def test_kind_and_key_select_the_expected_rows(messages: pa.Table) -> None:
     keys = [key for key in messages["key"].unique().to_pylist() if key]
     for wanted in (keys[0], "**", f"{keys[0].partition('/')[0]}/**", "no/such/key"):
         found = read(QUERIES, key=wanted)["seq"].to_pylist()
-        assert found == kept(
-            messages, lambda row, w=wanted: row["key"] and intersects(row["key"], w)
-        )
+        assert found == kept(messages, partial(has_key, wanted))
 
 
 def test_reading_can_stop_early() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.rules.chat import CONTROL, Chat
 from tests.rules.faults.fault import fault, send_bytes
 from tests.rules.wires import SECOND
@@ -18,7 +20,7 @@ ROUTERS = ("router", "router")
 KEY = WireExpr(0, "a/b")
 
 
-def asked(chat: Chat, **changes: object) -> tuple[int, int]:
+def asked(chat: Chat, **changes: Any) -> tuple[int, int]:
     """A request on `a/b`: the asking side, and the number."""
     side = chat.side()
     request = chat.request_message(side, "a/b", **changes)
@@ -136,9 +138,9 @@ def a_reply_with_a_consolidation(chat: Chat) -> int:
 # --- what samples carry -----------------------------------------------------------------------
 
 
-def put(chat: Chat, side: int | None = None, **values: object) -> int:
+def put(chat: Chat, side: int | None = None, **values: Any) -> int:
     side = chat.side() if side is None else side
-    return chat.send(side, Push(KEY, Put(b"v", **values)))  # type: ignore[arg-type]
+    return chat.send(side, Push(KEY, Put(b"v", **values)))
 
 
 @fault("encoding-unknown")
