@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.routing.gossip.test_gossip import gossip, state_of
 from tests.routing.playbook import (
     Play,
     end,
@@ -18,7 +19,6 @@ from tests.routing.playbook import (
     subscriber,
     token,
 )
-from tests.routing.test_gossip import gossip, state_of
 from zenlake.wire import Query, QueryTarget, Request, WireExpr
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.routing.gossip.test_gossip import gossip
 from tests.routing.playbook import (
     Play,
     end,
@@ -19,7 +20,6 @@ from tests.routing.playbook import (
     token,
     zid_of,
 )
-from tests.routing.test_gossip import gossip
 from tests.routing.web import Web
 from zenlake.routing.work import UNLIMITED
 from zenlake.wire import (

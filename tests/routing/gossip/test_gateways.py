@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.routing.gossip.test_gossip import gossip
 from tests.routing.playbook import (
     ROLES,
     Play,
@@ -15,7 +16,6 @@ from tests.routing.playbook import (
     token,
     zid_of,
 )
-from tests.routing.test_gossip import gossip
 from tests.routing.web import Web
 from zenlake.wire import LinkState, NetworkMessage, Oam, QueryTarget
 

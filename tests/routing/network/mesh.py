@@ -16,6 +16,8 @@ from zenlake.routing.region import EQUAL, Region
 from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.work import UNLIMITED, Job, Work
 from zenlake.wire import (
+    LinkState,
+    LinkStateList,
     NetworkMessage,
     Oam,
     WhatAmI,
@@ -26,6 +28,14 @@ from zenlake.wire import (
 )
 
 STEPS_MAX = 1_000_000
+
+
+def link_states(*states: LinkState) -> Oam:
+    return Oam(1, body=bytes(LinkStateList(states)))
+
+
+def state(psid: int, sn: int, *links: int, zid: str | None = None, **more: Any) -> LinkState:
+    return LinkState(psid, sn, links, zid=None if zid is None else ZenohId.parse(zid), **more)
 
 
 class Pipe(Outlet):
@@ -71,6 +81,23 @@ class Router:
         face = Face(self._next_face, ZenohId.parse(zid), role, self.region, EQUAL, pipe, account)
         self._next_face += 1
         return face, pipe
+
+    def neighbour(self, zid: str) -> tuple[Face, Pipe]:
+        """A neighbour that is linked, at time 0."""
+        face, pipe = self.face(zid)
+        self.network.add_link(face, 0.0)
+        return face, pipe
+
+    def receive_states(
+        self, face: Face, *states: LinkState, at: float = 0.0, steps: int = UNLIMITED
+    ) -> int:
+        """Process a list of link states to its end; return the number of slices."""
+        return self.receive(face, link_states(*states), at, steps)
+
+    def receive_link_of(self, face: Face) -> None:
+        """A neighbour announces itself and its link with this router."""
+        own, neighbour = str(self.zid), str(face.zid)
+        self.receive_states(face, state(0, 2, 1, zid=neighbour), state(1, 2, 0, zid=own))
 
     def receive(self, face: Face, message: Oam, now: float, steps: int = UNLIMITED) -> int:
         """Process a message to its end; return the number of slices."""

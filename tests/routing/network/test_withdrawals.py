@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.routing.mesh import Router
+from tests.routing.network.mesh import Router
 from zenlake.limits import WITHDRAWALS_MAX
 from zenlake.routing.declarations.entity import SUBSCRIBER, TOKEN
 from zenlake.routing.face import Face

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tests.routing.gossip.test_gossip import gossip
 from tests.routing.playbook import put, subscriber, zid_of
-from tests.routing.test_gossip import gossip
 from tests.routing.web import Web
 from zenlake.limits import NETWORK_NODES_MAX
 from zenlake.routing.gossip.multihop_gossip import MultihopGossip

@@ -8,9 +8,9 @@ from itertools import combinations
 
 import pytest
 
+from tests.routing.forwarding.test_explanation import KEYS, result_of
+from tests.routing.gossip.test_gateways import peer_between, send_links
 from tests.routing.playbook import put, queryable, request, subscriber, zid_of
-from tests.routing.test_explanation import KEYS, result_of
-from tests.routing.test_gateways import peer_between, send_links
 from tests.routing.web import Web
 from zenlake.routing.face import Face
 from zenlake.routing.forwarding.explanation import Explanation

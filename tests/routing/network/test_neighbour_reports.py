@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.routing.mesh import Router
+from tests.routing.network.mesh import Router
 from tests.routing.playbook import interest, no_token, token, zid_of
 from tests.routing.web import Web
 from zenlake.routing.declarations.entity import PLAIN, SUBSCRIBER, TOKEN

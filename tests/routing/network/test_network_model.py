@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.routing.mesh import Mesh, pair
+from tests.routing.network.mesh import Mesh, pair
 from zenlake.routing.network.report import graph_lines, link_weight, successor, successors
 from zenlake.routing.network.weights import EdgeHashes, edge_weight
 from zenlake.wire import ZenohId
