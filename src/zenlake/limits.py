@@ -143,6 +143,7 @@ SQL_SECONDS_MAX: Final = 30
 OPTION_CHARACTERS_MAX: Final = 1 << 20
 GLOB_CHOICES_MAX: Final = 1_000
 GLOB_DEPTH_MAX: Final = 64
+REDACTION_BYTES_MAX: Final = 256 << 20
 EXPLAIN_BYTES_MAX: Final = 8_192
 EXPLAIN_CHARACTERS_MAX: Final = 65_536
 
@@ -953,6 +954,13 @@ LIMITS: Final = (
         SQL_SECONDS_MAX,
         "limits/sql_seconds",
         "time for a statement on DuckDB, unless set otherwise",
+    ),
+    Limit(
+        "REDACTION_BYTES_MAX",
+        REDACTION_BYTES_MAX,
+        "limits/recording/redaction_bytes",
+        "what the redaction of a recording remembers of all links: declared prefixes, removed"
+        " declarations and requests, unfinished messages; beyond it messages are not recorded",
     ),
     Limit(
         "EXPLAIN_BYTES_MAX",
