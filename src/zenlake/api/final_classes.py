@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -20,3 +20,12 @@ def no_subclasses(cls: _Class) -> _Class:
 def no_constructor(cls: type) -> NoReturn:
     """Raise the error of a class whose instances only the library makes."""
     raise TypeError(f"No constructor defined for {cls.__name__}")
+
+
+class NoConstructor:
+    """Base of classes whose instances only the library makes, by `object.__new__`."""
+
+    __slots__ = ()
+
+    def __new__(cls, *_args: object, **_options: object) -> Self:
+        no_constructor(cls)

@@ -32,6 +32,48 @@ _SLOW_CALLS_MAX: Final = 4096
 _CALLS_IN_A_ROW: Final = 64
 
 
+class CallLock:
+    """Held by the thread that runs a callback."""
+
+    __slots__ = ("_cancellers", "_holder_id", "_lock")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holder_id: int | None = None
+        self._cancellers: WaitingThreads | None = None
+
+    def acquire(self, blocking: bool) -> bool:
+        if not self._lock.acquire(blocking):
+            return False
+        self._holder_id = threading.get_ident()
+        return True
+
+    def release(self) -> None:
+        self._holder_id = None
+        self._lock.release()
+        if self._cancellers is not None:
+            self._cancellers.wake_all()
+
+    def is_held(self) -> bool:
+        return self._lock.locked()
+
+    def is_held_here(self) -> bool:
+        """Whether the current thread holds it: a callback must not wait for itself."""
+        return self._holder_id == threading.get_ident()
+
+    def wait(self) -> None:
+        """Wait until no other thread holds it."""
+        cancellers = self._cancellers
+        if cancellers is None:
+            cancellers = self._cancellers = WaitingThreads()
+        while self._lock.locked() and not self.is_held_here():
+            lock = cancellers.announce()
+            if self._lock.locked():
+                cancellers.sleep(lock)
+            else:
+                cancellers.withdraw(lock)
+
+
 class IndirectSink(FifoChannelSink):
     """A FIFO whose items are passed to a callback, by a worker of the pool or a link's reader.
 
@@ -44,8 +86,6 @@ class IndirectSink(FifoChannelSink):
     __slots__ = (
         "_call_lock",
         "_callback",
-        "_caller_id",
-        "_cancellers",
         "_drop",
         "_ended",
         "_scheduled",
@@ -61,9 +101,7 @@ class IndirectSink(FifoChannelSink):
         self._drop = drop
         self._ended: Callable[[], None] | None = None
         self._scheduled = threading.Lock()
-        self._call_lock = threading.Lock()
-        self._cancellers: WaitingThreads | None = None
-        self._caller_id: int | None = None
+        self._call_lock = CallLock()
         self._slow_calls = 0
         self._slow_calls_next = _SLOW_CALLS_MIN
 
@@ -72,12 +110,12 @@ class IndirectSink(FifoChannelSink):
             return  # another thread has called for the items
         if (
             self._is_due()
-            and not self._call_lock.locked()
+            and not self._call_lock.is_held()
             and self._scheduled.acquire(blocking=False)
         ):
             POOL.submit(self)
-        # A callback that publishes to its own subscriber must not wait for itself.
-        if self._caller_id != threading.get_ident():
+        # A callback may publish to its own subscriber.
+        if not self._call_lock.is_held_here():
             self._wait_for_room()
 
     def _is_due(self) -> bool:
@@ -90,25 +128,18 @@ class IndirectSink(FifoChannelSink):
         if self._slow_calls > 0:
             self._slow_calls -= 1
             return False
-        return not self._call_lock.locked()
+        return not self._call_lock.is_held()
 
     def run_on_reader(self) -> None:
-        if not self._call_lock.acquire(blocking=False):
+        if not self._call_lock.acquire(False):
             return
-        self._caller_id = threading.get_ident()
         try:
             while self._items and self._slow_calls == 0:
                 self._call_next()
             if self._slow_calls_next > _SLOW_CALLS_MIN and self._slow_calls == 0:
                 self._slow_calls_next >>= 1
         finally:
-            self._release_call_lock()
-
-    def _release_call_lock(self) -> None:
-        self._caller_id = None
-        self._call_lock.release()
-        if self._cancellers is not None:
-            self._cancellers.wake_all()
+            self._call_lock.release()
 
     def handed_over(self) -> None:
         self._slow_calls = self._slow_calls_next
@@ -117,18 +148,17 @@ class IndirectSink(FifoChannelSink):
     def run(self) -> None:
         """Called by a worker of the pool; `_scheduled` is held."""
         while True:
-            if self._call_lock.acquire(blocking=False):
-                self._caller_id = threading.get_ident()
+            if self._call_lock.acquire(False):
                 try:
                     is_done = self._call_all()
                 finally:
-                    self._release_call_lock()
+                    self._call_lock.release()
                 if not is_done:
                     POOL.submit(self)
                     return
             self._scheduled.release()
             # If another thread holds the lock, that thread looks for items after releasing it.
-            if not self._is_due() or self._call_lock.locked():
+            if not self._is_due() or self._call_lock.is_held():
                 return
             if not self._scheduled.acquire(blocking=False):
                 return
@@ -146,10 +176,7 @@ class IndirectSink(FifoChannelSink):
         if self._is_closed and not self._items:
             drop, self._drop = self._drop, None
             ended, self._ended = self._ended, None
-            if drop is not None:
-                _run_drop(drop)
-            if ended is not None:
-                ended()
+            _call_ends(drop, ended)
         return True
 
     def _call_next(self) -> None:
@@ -175,16 +202,7 @@ class IndirectSink(FifoChannelSink):
         self._writers.wake_all()
 
     def wait_for_callback(self) -> None:
-        cancellers = self._cancellers
-        if cancellers is None:
-            cancellers = self._cancellers = WaitingThreads()
-        # A callback may cancel its own query: it does not wait for itself.
-        while self._call_lock.locked() and self._caller_id != threading.get_ident():
-            lock = cancellers.announce()
-            if self._call_lock.locked():
-                cancellers.sleep(lock)
-            else:
-                cancellers.withdraw(lock)
+        self._call_lock.wait()
 
     def leave_to_parent(self, text: str) -> None:
         super().leave_to_parent(text)
@@ -200,8 +218,6 @@ class DirectSink(Sink):
     __slots__ = (
         "_call_lock",
         "_callback",
-        "_caller_id",
-        "_cancellers",
         "_drop",
         "_ended",
         "_is_closed",
@@ -217,9 +233,7 @@ class DirectSink(Sink):
         self._items: deque[object] = deque()
         self._pushed_bytes = 0
         self._taken_bytes = 0
-        self._call_lock = threading.Lock()
-        self._cancellers: WaitingThreads | None = None
-        self._caller_id: int | None = None
+        self._call_lock = CallLock()
         self._is_closed = False
 
     def push(self, item: object) -> None:
@@ -243,16 +257,7 @@ class DirectSink(Sink):
         self._taken_bytes = self._pushed_bytes
 
     def wait_for_callback(self) -> None:
-        cancellers = self._cancellers
-        if cancellers is None:
-            cancellers = self._cancellers = WaitingThreads()
-        # A callback may cancel its own query: it does not wait for itself.
-        while self._call_lock.locked() and self._caller_id != threading.get_ident():
-            lock = cancellers.announce()
-            if self._call_lock.locked():
-                cancellers.sleep(lock)
-            else:
-                cancellers.withdraw(lock)
+        self._call_lock.wait()
 
     def leave_to_parent(self, text: str) -> None:
         self._drop = self._ended = None
@@ -262,28 +267,21 @@ class DirectSink(Sink):
     def after_unlock(self) -> None:
         # Checked again after each release: an item may have come just before it.
         while self._is_due():
-            if not self._call_lock.acquire(blocking=False):
-                if self._caller_id == threading.get_ident() or not self._is_too_full():
+            if not self._call_lock.acquire(False):
+                if self._call_lock.is_held_here() or not self._is_too_full():
                     return
                 before_waiting()
-                self._call_lock.acquire()
-            self._caller_id = threading.get_ident()
+                self._call_lock.acquire(True)
             try:
                 self._call()
             finally:
-                self._release_call_lock()
+                self._call_lock.release()
 
     def _is_due(self) -> bool:
         """Whether there is something to call."""
         if self._items:
             return True
         return self._is_closed and (self._drop is not None or self._ended is not None)
-
-    def _release_call_lock(self) -> None:
-        self._caller_id = None
-        self._call_lock.release()
-        if self._cancellers is not None:
-            self._cancellers.wake_all()
 
     def _is_too_full(self) -> bool:
         count = len(self._items)
@@ -306,14 +304,15 @@ class DirectSink(Sink):
         if self._is_closed and not self._items:
             drop, self._drop = self._drop, None
             ended, self._ended = self._ended, None
-            if drop is not None:
-                _run_drop(drop)
-            if ended is not None:
-                ended()
+            _call_ends(drop, ended)
 
 
-def _run_drop(drop: Callable[[], Any]) -> None:
-    try:
-        drop()
-    except Exception:
-        LOGGER.exception("callback error")
+def _call_ends(drop: Callable[[], Any] | None, ended: Callable[[], None] | None) -> None:
+    """After the last call of a callback: the user's `drop`, then the session's `on_end`."""
+    if drop is not None:
+        try:
+            drop()
+        except Exception:
+            LOGGER.exception("callback error")
+    if ended is not None:
+        ended()

@@ -6,7 +6,7 @@ from typing import Any, Generic, Self, final, overload
 
 from zenlake import wire
 from zenlake.api.config.config import Config
-from zenlake.api.final_classes import no_constructor, no_subclasses
+from zenlake.api.final_classes import NoConstructor, no_subclasses
 from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_binding import HandlerBinding
 from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
@@ -23,16 +23,13 @@ from zenlake.protocol.scouting import Found
 
 @final
 @no_subclasses
-class Hello:
+class Hello(NoConstructor):
     """The answer of a node: its id, role and addresses."""
 
     __slots__ = ("_locators", "_whatami", "_zid")
     _zid: wire.ZenohId
     _whatami: wire.WhatAmI
     _locators: tuple[str, ...]
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def from_found(cls, found: Found) -> Self:
@@ -60,15 +57,12 @@ class Hello:
 
 
 @final
-class Scout(Generic[H]):
+class Scout(NoConstructor, Generic[H]):
     """Sends SCOUT messages until it is stopped or garbage collected."""
 
     __slots__ = ("__weakref__", "_binding", "_scouting")
     _scouting: Scouting | None
     _binding: HandlerBinding
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def _make(cls, scouting: Scouting, binding: HandlerBinding) -> Self:

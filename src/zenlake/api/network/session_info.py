@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self, final, overload
 
 from zenlake import wire
-from zenlake.api.final_classes import no_constructor
+from zenlake.api.final_classes import NoConstructor
 from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.network.transport import Link, Transport
@@ -20,14 +20,11 @@ from zenlake.api.values.identifiers import ZenohId
 
 
 @final
-class SessionInfo:
+class SessionInfo(NoConstructor):
     """Each method returns the state at the time of the call."""
 
     __slots__ = ("_session",)
     _session: SessionHandle
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def _make(cls, session: SessionHandle) -> Self:

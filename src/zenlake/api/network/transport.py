@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self, final
 
-from zenlake.api.final_classes import no_constructor, no_subclasses
+from zenlake.api.final_classes import NoConstructor, no_subclasses
 from zenlake.api.values.enums import Reliability, WhatAmI
 from zenlake.api.values.identifiers import ZenohId
 
@@ -14,14 +14,11 @@ if TYPE_CHECKING:
 
 @final
 @no_subclasses
-class Transport:
+class Transport(NoConstructor):
     """A connection to another node."""
 
     __slots__ = ("_info",)
     _info: TransportInfo
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def from_info(cls, info: TransportInfo) -> Self:
@@ -66,14 +63,11 @@ class Transport:
 
 @final
 @no_subclasses
-class Link:
+class Link(NoConstructor):
     """One link of a transport."""
 
     __slots__ = ("_info",)
     _info: LinkInfo
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def from_info(cls, info: LinkInfo) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, final
 
-from zenlake.api.final_classes import no_constructor
+from zenlake.api.final_classes import NoConstructor
 from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_binding import HandlerBinding
 from zenlake.api.handlers.handler_types import H, T
@@ -20,15 +20,12 @@ if TYPE_CHECKING:
     from zenlake.node.info import LinkInfo, TransportInfo
 
 
-class _Event:
+class _Event(NoConstructor):
     """A transport or link was opened (PUT) or closed (DELETE)."""
 
     __slots__ = ("_is_new", "_what")
     _is_new: bool
     _what: Any
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def _make(cls, is_new: bool, what: Any) -> Self:
@@ -69,7 +66,7 @@ class LinkEvent(_Event):
         return link
 
 
-class _EventsListener(Generic[T, H]):
+class _EventsListener(NoConstructor, Generic[T, H]):
     """Receives events of the node; no lock is held."""
 
     __slots__ = ("__weakref__", "_binding", "_hook", "_session")
@@ -77,9 +74,6 @@ class _EventsListener(Generic[T, H]):
     _hook: Listener | None
     _session: SessionHandle
     _binding: HandlerBinding
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def _make(cls, session: SessionHandle, handler: object) -> Self:

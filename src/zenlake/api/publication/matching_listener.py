@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, final, overload
 
+from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_binding import HandlerBinding
-from zenlake.api.handlers.handler_types import H
+from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.publication.matching_status import MatchingStatus, make_status
-from zenlake.api.session.declared import DeclaredWithHandler
-from zenlake.api.session.session_handle import SessionHandle
+from zenlake.api.session.declared import DeclaredOnKey, DeclaredWithHandler
 from zenlake.session.matching import MatchingEntity, MatchingSource
 
 
@@ -22,23 +22,44 @@ class MatchingListener(DeclaredWithHandler[MatchingStatus, H]):
     _entity: MatchingEntity
 
 
-def declare_matching_listener(
-    session: SessionHandle, source: MatchingSource, handler: object
-) -> MatchingListener[Any]:
-    binding = HandlerBinding(handler)
-    session.begin()
-    try:
-        entity = session.core.declare_matching_listener(source, binding.sink, time.monotonic())
-    finally:
-        session.end()
-    return MatchingListener._make_with_handler(session, entity, binding)
+class DeclaredWithMatching(DeclaredOnKey):
+    """A publisher, which matches subscribers, or a querier, which matches queryables."""
 
+    __slots__ = ()
+    _entity: MatchingSource
 
-def matching_status(session: SessionHandle, source: MatchingSource) -> MatchingStatus:
-    """Whether there is a match; False after the session is closed."""
-    session.begin()
-    try:
-        core = session.core
-        return make_status(not core.is_closed and core.matching.is_matching(source))
-    finally:
-        session.end()
+    @property
+    def matching_status(self) -> MatchingStatus:
+        """Whether there is a match; False after the session is closed."""
+        self._check()
+        session = self._session
+        session.begin()
+        try:
+            core = session.core
+            return make_status(not core.is_closed and core.matching.is_matching(self._entity))
+        finally:
+            session.end()
+
+    @overload
+    def declare_matching_listener(
+        self, handler: IntoChannel[MatchingStatus] = None
+    ) -> MatchingListener[Handler[MatchingStatus]]: ...
+    @overload
+    def declare_matching_listener(
+        self, handler: IntoPair[MatchingStatus, H]
+    ) -> MatchingListener[H]: ...
+    @overload
+    def declare_matching_listener(
+        self, handler: IntoCallback[MatchingStatus]
+    ) -> MatchingListener[None]: ...
+    def declare_matching_listener(self, handler: Any = None) -> MatchingListener[Any]:
+        """Report when matching subscribers or queryables appear or disappear."""
+        self._check()
+        session, binding = self._session, HandlerBinding(handler)
+        session.begin()
+        try:
+            now = time.monotonic()
+            entity = session.core.declare_matching_listener(self._entity, binding.sink, now)
+        finally:
+            session.end()
+        return MatchingListener._make_with_handler(session, entity, binding)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Self, final
+from typing import final
 
-from zenlake.api.final_classes import no_constructor, no_subclasses
+from zenlake.api.final_classes import NoConstructor, no_subclasses
 
 
 @final
 @no_subclasses
-class MatchingStatus:
+class MatchingStatus(NoConstructor):
     """True if there is a matching entity, as is its attribute `matching`."""
 
     __slots__ = ("_matching",)
     _matching: bool
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @property
     def matching(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, final, overload
+from typing import ClassVar, Self, final
 
 from zenlake import wire
 from zenlake.api.arguments.conversion import (
@@ -19,22 +19,13 @@ from zenlake.api.arguments.conversion import (
     source_info_of,
     timestamp_of,
 )
-from zenlake.api.arguments.known_keys import key_expr_of
-from zenlake.api.handlers.handler import Handler
-from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
-from zenlake.api.publication.matching_listener import (
-    MatchingListener,
-    declare_matching_listener,
-    matching_status,
-)
-from zenlake.api.publication.matching_status import MatchingStatus
+from zenlake.api.publication.matching_listener import DeclaredWithMatching
 from zenlake.api.publication.plain_put import PlainPut
-from zenlake.api.session.declared import Declared
 from zenlake.api.session.session_handle import SessionHandle
 from zenlake.api.unannotated import Unannotated
 from zenlake.api.values.encoding import Encoding
 from zenlake.api.values.enums import CongestionControl, Locality, Priority, Reliability
-from zenlake.api.values.identifiers import EntityGlobalId, SourceInfo
+from zenlake.api.values.identifiers import SourceInfo
 from zenlake.api.values.timestamp import Timestamp
 from zenlake.api.values.timestamp_stack import TimestampInstrumentation
 from zenlake.keyexpr import KeyExpr
@@ -45,12 +36,11 @@ _monotonic = time.monotonic
 
 
 @final
-class Publisher(Declared):
+class Publisher(DeclaredWithMatching):
     """Knows whether there are subscribers; publications without one are not sent."""
 
     __slots__ = ("_begin", "_end", "_find_shortcut", "_plain", "_publication", "_put", "_put_plain")
     _NAME: ClassVar[str] = "publisher"
-    _entity: MatchingSource
     _publication: Publication
     _begin: Callable[[], None]
     _end: Callable[[], None]
@@ -75,16 +65,6 @@ class Publisher(Declared):
         return made
 
     @property
-    def id(self) -> EntityGlobalId:
-        self._check()
-        return EntityGlobalId.from_wire(self._session.core.zid, self._entity.eid)
-
-    @property
-    def key_expr(self) -> KeyExpr:
-        self._check()
-        return key_expr_of(self._publication.key)
-
-    @property
     def encoding(self) -> Encoding:
         self._check()
         return Encoding.from_wire(self._publication.encoding)
@@ -103,12 +83,6 @@ class Publisher(Declared):
     def reliability(self) -> Reliability:
         self._check()
         return Reliability.RELIABLE if self._publication.reliable else Reliability.BEST_EFFORT
-
-    @property
-    def matching_status(self) -> MatchingStatus:
-        """Whether there is a matching subscriber."""
-        self._check()
-        return matching_status(self._session, self._entity)
 
     def put(
         self,
@@ -175,23 +149,6 @@ class Publisher(Declared):
             self._put(self._publication, body, stamps, _monotonic())
         finally:
             self._end()
-
-    @overload
-    def declare_matching_listener(
-        self, handler: IntoChannel[MatchingStatus] = None
-    ) -> MatchingListener[Handler[MatchingStatus]]: ...
-    @overload
-    def declare_matching_listener(
-        self, handler: IntoPair[MatchingStatus, H]
-    ) -> MatchingListener[H]: ...
-    @overload
-    def declare_matching_listener(
-        self, handler: IntoCallback[MatchingStatus]
-    ) -> MatchingListener[None]: ...
-    def declare_matching_listener(self, handler: Any = None) -> MatchingListener[Any]:
-        """Report when matching subscribers appear or disappear."""
-        self._check()
-        return declare_matching_listener(self._session, self._entity, handler)
 
     def __repr__(self) -> str:
         if self._is_undeclared:

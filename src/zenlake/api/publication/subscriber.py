@@ -6,36 +6,24 @@ import time
 from typing import Any, ClassVar, final
 
 from zenlake.api.arguments.conversion import key_text, locality
-from zenlake.api.arguments.known_keys import key_expr_of
 from zenlake.api.handlers.handler_binding import HandlerBinding
 from zenlake.api.handlers.handler_types import H
 from zenlake.api.publication.sample import Sample
-from zenlake.api.session.declared import DeclaredWithHandler
+from zenlake.api.session.declared import DeclaredOnKey, DeclaredWithHandler
 from zenlake.api.session.session_handle import SessionHandle
 from zenlake.api.values.enums import Locality
-from zenlake.api.values.identifiers import EntityGlobalId
 from zenlake.keyexpr import KeyExpr
 from zenlake.session.liveliness import Watcher
 from zenlake.session.subscribers import Subscription
 
 
 @final
-class Subscriber(DeclaredWithHandler[Sample, H]):
+class Subscriber(DeclaredOnKey, DeclaredWithHandler[Sample, H]):
     """Receives every sample whose key intersects its own, published after its declaration."""
 
     __slots__ = ()
     _NAME: ClassVar[str] = "subscriber"
     _entity: Subscription | Watcher
-
-    @property
-    def id(self) -> EntityGlobalId:
-        self._check()
-        return EntityGlobalId.from_wire(self._session.core.zid, self._entity.eid)
-
-    @property
-    def key_expr(self) -> KeyExpr:
-        self._check()
-        return key_expr_of(self._entity.key)
 
 
 def declare_subscriber(

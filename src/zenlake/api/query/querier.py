@@ -17,22 +17,15 @@ from zenlake.api.arguments.conversion import (
     source_info_of,
     timeout_ms_of,
 )
-from zenlake.api.arguments.known_keys import key_expr_of
 from zenlake.api.arguments.method_options import QuerierGetOptions
 from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
-from zenlake.api.publication.matching_listener import (
-    MatchingListener,
-    declare_matching_listener,
-    matching_status,
-)
-from zenlake.api.publication.matching_status import MatchingStatus
+from zenlake.api.publication.matching_listener import DeclaredWithMatching
 from zenlake.api.query.cancellation_token import CancellationToken
 from zenlake.api.query.consolidation import QueryConsolidation
 from zenlake.api.query.get import body_of, get_with_defaults, get_with_handler
 from zenlake.api.query.query_options import QueryOptions
 from zenlake.api.query.reply import Reply
-from zenlake.api.session.declared import Declared
 from zenlake.api.session.session_handle import SessionHandle
 from zenlake.api.values.encoding import Encoding
 from zenlake.api.values.enums import (
@@ -43,7 +36,7 @@ from zenlake.api.values.enums import (
     QueryTarget,
     ReplyKeyExpr,
 )
-from zenlake.api.values.identifiers import EntityGlobalId, SourceInfo
+from zenlake.api.values.identifiers import SourceInfo
 from zenlake.api.values.timestamp_stack import TimestampInstrumentation
 from zenlake.keyexpr import KeyExpr, Parameters
 from zenlake.session.matching import MatchingSource
@@ -53,12 +46,11 @@ from zenlake.session.sink import Sink
 
 
 @final
-class Querier(Declared):
+class Querier(DeclaredWithMatching):
     """Knows whether there are matching queryables. Undeclaring it ends its queries."""
 
     __slots__ = ("_default_spec", "_options")
     _NAME: ClassVar[str] = "querier"
-    _entity: MatchingSource
     _options: QueryOptions
     _default_spec: QuerySpec
 
@@ -79,25 +71,9 @@ class Querier(Declared):
         return made
 
     @property
-    def id(self) -> EntityGlobalId:
-        self._check()
-        return EntityGlobalId.from_wire(self._session.core.zid, self._entity.eid)
-
-    @property
-    def key_expr(self) -> KeyExpr:
-        self._check()
-        return key_expr_of(self._options.key)
-
-    @property
     def accept_replies(self) -> ReplyKeyExpr:
         self._check()
         return ReplyKeyExpr.ANY if self._options.accepts_any_key else ReplyKeyExpr.MATCHING_QUERY
-
-    @property
-    def matching_status(self) -> MatchingStatus:
-        """Whether there is a matching queryable."""
-        self._check()
-        return matching_status(self._session, self._entity)
 
     @overload
     def get(
@@ -143,23 +119,6 @@ class Querier(Declared):
             return session.core.get(key, text, spec, sink, now)
 
         return get_with_handler(session, handler, cancellation_token, start)
-
-    @overload
-    def declare_matching_listener(
-        self, handler: IntoChannel[MatchingStatus] = None
-    ) -> MatchingListener[Handler[MatchingStatus]]: ...
-    @overload
-    def declare_matching_listener(
-        self, handler: IntoPair[MatchingStatus, H]
-    ) -> MatchingListener[H]: ...
-    @overload
-    def declare_matching_listener(
-        self, handler: IntoCallback[MatchingStatus]
-    ) -> MatchingListener[None]: ...
-    def declare_matching_listener(self, handler: Any = None) -> MatchingListener[Any]:
-        """Report when matching queryables appear or disappear."""
-        self._check()
-        return declare_matching_listener(self._session, self._entity, handler)
 
     def __repr__(self) -> str:
         if self._is_undeclared:

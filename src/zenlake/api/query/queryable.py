@@ -6,35 +6,23 @@ import time
 from typing import Any, ClassVar, final
 
 from zenlake.api.arguments.conversion import flag_of, key_text, locality
-from zenlake.api.arguments.known_keys import key_expr_of
 from zenlake.api.handlers.handler_binding import HandlerBinding
 from zenlake.api.handlers.handler_types import H
 from zenlake.api.query.query import Query
-from zenlake.api.session.declared import DeclaredWithHandler
+from zenlake.api.session.declared import DeclaredOnKey, DeclaredWithHandler
 from zenlake.api.session.session_handle import SessionHandle
 from zenlake.api.values.enums import Locality
-from zenlake.api.values.identifiers import EntityGlobalId
 from zenlake.keyexpr import KeyExpr
 from zenlake.session.queryables import QueryableEntity
 
 
 @final
-class Queryable(DeclaredWithHandler[Query, H]):
+class Queryable(DeclaredOnKey, DeclaredWithHandler[Query, H]):
     """Receives every query whose key intersects its own; each must be dropped."""
 
     __slots__ = ()
     _NAME: ClassVar[str] = "queryable"
     _entity: QueryableEntity
-
-    @property
-    def id(self) -> EntityGlobalId:
-        self._check()
-        return EntityGlobalId.from_wire(self._session.core.zid, self._entity.eid)
-
-    @property
-    def key_expr(self) -> KeyExpr:
-        self._check()
-        return key_expr_of(self._entity.key)
 
 
 def declare_queryable(

@@ -8,17 +8,24 @@ from __future__ import annotations
 
 from typing import ClassVar, Generic, Self
 
-from zenlake.api.final_classes import no_constructor
+from zenlake.api.arguments.known_keys import key_expr_of
+from zenlake.api.final_classes import NoConstructor
 from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_binding import HandlerBinding
 from zenlake.api.handlers.handler_types import H, T
 from zenlake.api.session.session_handle import SessionHandle
 from zenlake.api.unannotated import Unannotated
+from zenlake.api.values.identifiers import EntityGlobalId
 from zenlake.errors import ZError
+from zenlake.keyexpr import KeyExpr
 from zenlake.session.core import Entity
+from zenlake.session.liveliness import Watcher
+from zenlake.session.matching import MatchingSource
+from zenlake.session.queryables import QueryableEntity
+from zenlake.session.subscribers import Subscription
 
 
-class Declared:
+class Declared(NoConstructor):
     """The user's object of an entity."""
 
     __slots__ = ("__weakref__", "_entity", "_is_background", "_is_undeclared", "_session")
@@ -27,9 +34,6 @@ class Declared:
     _entity: Entity
     _is_background: bool
     _is_undeclared: bool
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def _make(cls, session: SessionHandle, entity: Entity, is_background: bool = False) -> Self:
@@ -65,6 +69,23 @@ class Declared:
     def __repr__(self) -> str:
         state = "undeclared" if self._is_undeclared else f"eid: {self._entity.eid}"
         return f"{type(self).__name__} {{ {state} }}"
+
+
+class DeclaredOnKey(Declared):
+    """An entity with an id and a key expression."""
+
+    __slots__ = ()
+    _entity: Subscription | QueryableEntity | MatchingSource | Watcher
+
+    @property
+    def id(self) -> EntityGlobalId:
+        self._check()
+        return EntityGlobalId.from_wire(self._session.core.zid, self._entity.eid)
+
+    @property
+    def key_expr(self) -> KeyExpr:
+        self._check()
+        return key_expr_of(self._entity.key)
 
 
 class DeclaredWithHandler(Declared, Generic[T, H]):

@@ -6,7 +6,7 @@ import time
 from typing import Any, ClassVar, Self, final, overload
 
 from zenlake.api.arguments.conversion import flag_of, key_text, timeout_ms_of
-from zenlake.api.final_classes import no_constructor
+from zenlake.api.final_classes import NoConstructor
 from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_binding import HandlerBinding
 from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
@@ -33,14 +33,11 @@ class LivelinessToken(Declared):
 
 
 @final
-class Liveliness:
+class Liveliness(NoConstructor):
     """Declares tokens, and finds those of other sessions."""
 
     __slots__ = ("_session",)
     _session: SessionHandle
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def _make(cls, session: SessionHandle) -> Self:

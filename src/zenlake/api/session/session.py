@@ -21,7 +21,7 @@ from zenlake.api.arguments.conversion import (
 )
 from zenlake.api.arguments.known_keys import key_expr_of
 from zenlake.api.arguments.method_options import GetOptions, QueryableOptions, SubscriberOptions
-from zenlake.api.final_classes import no_constructor
+from zenlake.api.final_classes import NoConstructor
 from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.network.session_info import SessionInfo
@@ -62,7 +62,7 @@ from zenlake.session.sink import Sink
 
 
 @final
-class Session:
+class Session(NoConstructor):
     """Made by `open`. Closed at the end of a `with` block, or when it is garbage collected."""
 
     __slots__ = ("__weakref__", "_declared_keys", "_default_spec", "_handle", "_publications")
@@ -70,9 +70,6 @@ class Session:
     _publications: KnownPublications
     _declared_keys: DeclaredKeys
     _default_spec: QuerySpec
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def _make(cls, handle: SessionHandle) -> Self:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, final
 
-from zenlake.api.final_classes import no_constructor, no_subclasses
+from zenlake.api.final_classes import NoConstructor, no_subclasses
 
 if TYPE_CHECKING:
     from enum import Enum as _Base
 
     from zenlake.api.values.whatami_matcher import WhatAmIMatcher
 else:
-    _Base = object
+    _Base = NoConstructor
 
 _C = TypeVar("_C", bound="Constant")
 
@@ -29,9 +29,6 @@ class Constant(_Base):
     _number: int
     _label: str
     _all: ClassVar[dict[int, Constant]]
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def from_number(cls, number: int) -> Self:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Self, final
 
 from zenlake import wire
-from zenlake.api.final_classes import no_constructor, no_subclasses
+from zenlake.api.final_classes import NoConstructor, no_subclasses
 
 
 @final
 @no_subclasses
-class ZenohId:
+class ZenohId(NoConstructor):
     """The id of a node, as text in lower-case hexadecimal."""
 
     __slots__ = ("_wire",)
     _wire: wire.ZenohId
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def from_wire(cls, zid: wire.ZenohId) -> Self:
@@ -47,15 +44,12 @@ class ZenohId:
 
 @final
 @no_subclasses
-class EntityGlobalId:
+class EntityGlobalId(NoConstructor):
     """The id of a publisher, subscriber or other entity: its node's id and a number."""
 
     __slots__ = ("_eid", "_zid")
     _zid: ZenohId
     _eid: int
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def from_wire(cls, zid: wire.ZenohId, eid: int) -> Self:

@@ -13,7 +13,7 @@ from threading import get_ident
 from typing import Final, Self, final
 
 from zenlake import wire
-from zenlake.api.final_classes import no_constructor, no_subclasses
+from zenlake.api.final_classes import NoConstructor, no_subclasses
 from zenlake.api.values.enums import InterceptionPoint, WhatAmI
 from zenlake.api.values.identifiers import ZenohId
 from zenlake.api.values.timestamp import Timestamp
@@ -32,15 +32,12 @@ def point_bit(point: InterceptionPoint) -> int:
 
 @final
 @no_subclasses
-class TimestampContext:
+class TimestampContext(NoConstructor):
     """The argument of the callback of `open(timestamp_callback=...)`: the node that stamps."""
 
     __slots__ = ("_whatami", "_zid")
     _zid: ZenohId
     _whatami: WhatAmI
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def from_wire(cls, zid: wire.ZenohId, whatami: wire.WhatAmI) -> Self:
@@ -90,14 +87,11 @@ class TimestampCallback:
 
 @final
 @no_subclasses
-class TimestampInstrumentation:
+class TimestampInstrumentation(NoConstructor):
     """The points at which nodes are asked to stamp."""
 
     __slots__ = ("_points",)
     _points: int
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def from_points(cls, points: int) -> Self:
@@ -153,14 +147,11 @@ class TimestampInstrumentationBuilder:
 
 @final
 @no_subclasses
-class TimestampStackRecord:
+class TimestampStackRecord(NoConstructor):
     """One stamp: its point and its time."""
 
     __slots__ = ("_wire",)
     _wire: wire.StampRecord
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def from_wire(cls, record: wire.StampRecord) -> Self:
@@ -200,14 +191,11 @@ class TimestampStackRecord:
 
 @final
 @no_subclasses
-class TimestampStack:
+class TimestampStack(NoConstructor):
     """All stamps of a received message, in the order in which they were added."""
 
     __slots__ = ("_wire",)
     _wire: wire.TimestampStack
-
-    def __new__(cls, *_args: object, **_options: object) -> Self:
-        no_constructor(cls)
 
     @classmethod
     def from_wire(cls, stack: wire.TimestampStack) -> Self:
