@@ -105,6 +105,7 @@ def test_times_of_the_column_are_sent(router: str, received: Received) -> None:
     assert stamps == {321_654}
 
 
+@pytest.mark.parametrize("router", ["zenlake", "zenoh"], indirect=True)
 def test_no_row_is_lost_when_the_task_ends(router: str, received: Received) -> None:
     rows = batch(key=[f"sink/{n % 50}" for n in range(5_000)], value=[bytes(1_000)] * 5_000)
     assert writer(router).write(iter([rows] * 4)) == SentRows(3, 20_000, 0)

@@ -15,6 +15,9 @@ from tests.cli import sql_lake
 from tests.lake.cluster.standalone import MASTER_HOST, Service, environment
 from tests.lake.faults.captures import FOLDER
 from tests.lake.faults.comparison import differences
+from tests.sink.conftest import Received, received, router
+
+__all__ = ["received", "router"]
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -88,6 +91,29 @@ def test_catalog_tables_work_and_relative_paths_are_refused(server: str) -> None
     assert 'spark.readStream.format("zenoh") comes with the live lake' in stream
     assert "Traceback" not in relative + stream
 
+
+def test_rows_are_published(server: str, router: str, received: Received) -> None:
+    command = [sys.executable, "-c", _PUBLISH, server, router]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    values = {str(one.key_expr): one.payload.to_string() for one in received.wait(1_000)}
+    assert values == {f"sink/{n}": str(n) for n in range(1_000)}
+    assert "option connect is missing" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+_PUBLISH = """
+import sys
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+frame = spark.range(1000).selectExpr("concat('sink/', id) AS key", "CAST(id AS STRING) AS value")
+frame.write.format("zenoh").mode("append").option("connect", sys.argv[2]).save()
+try:
+    frame.write.format("zenoh").mode("append").save()
+except Exception as error:
+    print(" ".join(error.getMessage().split()))
+"""
 
 _TABLES = """
 import sys
