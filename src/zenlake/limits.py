@@ -1,7 +1,8 @@
 """Every limit of zenlake: its name, its default, its configuration key, and why.
 
-A limit is a named constant, so that compiled code reads it at no cost, and a row of
-`LIMITS`, so that documentation, configuration and tests can list them all.
+A limit is a named constant, so that compiled code reads it at no cost. `_KEYS_AND_REASONS` has its
+configuration key and its reason. `LIMITS` lists all of them for documentation, configuration and
+tests.
 """
 
 from __future__ import annotations
@@ -157,840 +158,536 @@ class Limit(NamedTuple):
     why: str
 
 
-LIMITS: Final = (
-    Limit(
-        "EXTENSIONS_PER_MESSAGE_MAX",
-        EXTENSIONS_PER_MESSAGE_MAX,
+_KEYS_AND_REASONS: Final = {
+    "EXTENSIONS_PER_MESSAGE_MAX": (
         "limits/wire/extensions_per_message",
         "a batch holds up to 65,535 one-byte extensions; no message defines more than nine",
     ),
-    Limit(
-        "LOCATORS_PER_HELLO_MAX",
-        LOCATORS_PER_HELLO_MAX,
+    "LOCATORS_PER_HELLO_MAX": (
         "limits/wire/locators",
         "locators in one HELLO or one link state; a host has a few addresses",
     ),
-    Limit(
-        "LINK_STATES_PER_LIST_MAX",
-        LINK_STATES_PER_LIST_MAX,
+    "LINK_STATES_PER_LIST_MAX": (
         "limits/wire/link_states",
         "nodes described in one link-state message",
     ),
-    Limit(
-        "LINKS_PER_LINK_STATE_MAX",
-        LINKS_PER_LINK_STATE_MAX,
-        "limits/wire/links",
-        "neighbours of one node in one link state",
-    ),
-    Limit(
-        "TIMESTAMPS_PER_STACK_MAX",
-        TIMESTAMPS_PER_STACK_MAX,
+    "LINKS_PER_LINK_STATE_MAX": ("limits/wire/links", "neighbours of one node in one link state"),
+    "TIMESTAMPS_PER_STACK_MAX": (
         "limits/wire/timestamps_per_stack",
         "records in a TsStack extension; deployed nodes stop at 255",
     ),
-    Limit(
-        "BATCH_BYTES_MAX",
-        BATCH_BYTES_MAX,
+    "BATCH_BYTES_MAX": (
         "transport/link/tx/batch_size",
         "the largest value of the u16 length prefix; also bounds decompression",
     ),
-    Limit(
-        "LOW_LATENCY_UNIT_BYTES_MAX",
-        LOW_LATENCY_UNIT_BYTES_MAX,
+    "LOW_LATENCY_UNIT_BYTES_MAX": (
         "limits/wire/low_latency_unit_bytes",
         "the u32 prefix allows up to 4 GiB; a unit never exceeds the agreed batch size",
     ),
-    Limit(
-        "KEY_EXPR_BYTES_MAX",
-        KEY_EXPR_BYTES_MAX,
+    "KEY_EXPR_BYTES_MAX": (
         "limits/keyexpr/bytes",
         "matching costs at most the product of two lengths",
     ),
-    Limit(
-        "KEY_EXPR_CHUNKS_MAX",
-        KEY_EXPR_CHUNKS_MAX,
+    "KEY_EXPR_CHUNKS_MAX": (
         "limits/keyexpr/chunks",
         "matching costs at most the product of two chunk counts",
     ),
-    Limit(
-        "PACKET_BYTES_MAX",
-        PACKET_BYTES_MAX,
+    "PACKET_BYTES_MAX": (
         "limits/capture/packet_bytes",
         "the largest snap length that other tools write; a longer record is damage",
     ),
-    Limit(
-        "CAPTURE_BLOCK_BYTES_MAX",
-        CAPTURE_BLOCK_BYTES_MAX,
+    "CAPTURE_BLOCK_BYTES_MAX": (
         "limits/capture/block_bytes",
         "the u32 length of a pcapng block allows up to 4 GiB; other tools have the same limit",
     ),
-    Limit(
-        "CAPTURE_RESYNC_BYTES_MAX",
-        CAPTURE_RESYNC_BYTES_MAX,
+    "CAPTURE_RESYNC_BYTES_MAX": (
         "limits/capture/resync_bytes",
         "bytes searched for the next record after damage; without one the rest of the file is"
         " skipped",
     ),
-    Limit(
-        "CAPTURE_INTERFACES_MAX",
-        CAPTURE_INTERFACES_MAX,
+    "CAPTURE_INTERFACES_MAX": (
         "limits/capture/interfaces",
         "interfaces in one section of a pcapng file; a host has a few",
     ),
-    Limit(
-        "CAPTURE_COMMENT_BYTES_MAX",
-        CAPTURE_COMMENT_BYTES_MAX,
+    "CAPTURE_COMMENT_BYTES_MAX": (
         "limits/capture/comment_bytes",
         "bytes kept of all comments of one capture; every packet may have many of 64 KiB",
     ),
-    Limit(
-        "CAPTURE_EXPANSION_RATIO_MAX",
-        CAPTURE_EXPANSION_RATIO_MAX,
+    "CAPTURE_EXPANSION_RATIO_MAX": (
         "limits/capture/expansion_ratio",
         "traffic compresses by a factor of tens, a decompression bomb by a thousand and more",
     ),
-    Limit(
-        "CAPTURE_EXPANSION_FREE_BYTES_MAX",
-        CAPTURE_EXPANSION_FREE_BYTES_MAX,
+    "CAPTURE_EXPANSION_FREE_BYTES_MAX": (
         "limits/capture/expansion_free_bytes",
         "a compressed file may expand to this size at any ratio; small captures are often"
         " repetitive",
     ),
-    Limit(
-        "VLAN_TAGS_MAX",
-        VLAN_TAGS_MAX,
+    "VLAN_TAGS_MAX": (
         "limits/capture/vlan_tags",
         "tags before the network layer of a packet; QinQ has two",
     ),
-    Limit(
-        "IP_EXTENSION_HEADERS_MAX",
-        IP_EXTENSION_HEADERS_MAX,
+    "IP_EXTENSION_HEADERS_MAX": (
         "limits/capture/ip_extension_headers",
         "headers between IPv6 and its payload; each kind occurs once, one of them twice (RFC 8200)",
     ),
-    Limit(
-        "IP_DATAGRAMS_MAX",
-        IP_DATAGRAMS_MAX,
+    "IP_DATAGRAMS_MAX": (
         "limits/capture/ip_datagrams",
         "incomplete fragmented datagrams; the oldest is dropped",
     ),
-    Limit(
-        "IP_FRAGMENT_BYTES_MAX",
-        IP_FRAGMENT_BYTES_MAX,
+    "IP_FRAGMENT_BYTES_MAX": (
         "limits/capture/ip_fragment_bytes",
         "fragments of all incomplete datagrams",
     ),
-    Limit(
-        "IP_FRAGMENT_SECONDS_MAX",
-        IP_FRAGMENT_SECONDS_MAX,
+    "IP_FRAGMENT_SECONDS_MAX": (
         "limits/capture/ip_fragment_seconds",
         "packet time in which a datagram must be complete; identifiers are reused",
     ),
-    Limit(
-        "ENDS_MAX",
-        ENDS_MAX,
-        "limits/capture/ends",
-        "pairs of addresses whose text is cached",
-    ),
-    Limit(
-        "TCP_FLOWS_MAX",
-        TCP_FLOWS_MAX,
+    "ENDS_MAX": ("limits/capture/ends", "pairs of addresses whose text is cached"),
+    "TCP_FLOWS_MAX": (
         "limits/capture/tcp_flows",
         "TCP connections followed at once; the least recently used is closed",
     ),
-    Limit(
-        "TCP_NEW_FLOWS_MAX",
-        TCP_NEW_FLOWS_MAX,
+    "TCP_NEW_FLOWS_MAX": (
         "limits/capture/tcp_new_flows",
         "TCP connections with a single segment (scans and floods); the oldest is closed",
     ),
-    Limit(
-        "TCP_HOLE_BYTES_MAX",
-        TCP_HOLE_BYTES_MAX,
+    "TCP_HOLE_BYTES_MAX": (
         "limits/capture/tcp_hole_bytes",
         "bytes of one direction kept after a hole; more than common receive windows",
     ),
-    Limit(
-        "TCP_HELD_BYTES_MAX",
-        TCP_HELD_BYTES_MAX,
+    "TCP_HELD_BYTES_MAX": (
         "limits/capture/tcp_held_bytes",
         "bytes kept after holes in all connections; the oldest hole is reported as a gap",
     ),
-    Limit(
-        "TCP_HOLE_SEGMENTS_MAX",
-        TCP_HOLE_SEGMENTS_MAX,
+    "TCP_HOLE_SEGMENTS_MAX": (
         "limits/capture/tcp_hole_segments",
         "segments after which a hole that the receiver has acknowledged counts as a gap",
     ),
-    Limit(
-        "TCP_HOLE_SECONDS_MAX",
-        TCP_HOLE_SECONDS_MAX,
+    "TCP_HOLE_SECONDS_MAX": (
         "limits/capture/tcp_hole_seconds",
         "packet time after which a hole that the receiver has acknowledged counts as a gap",
     ),
-    Limit(
-        "MESSAGE_BYTES_MAX",
-        MESSAGE_BYTES_MAX,
+    "MESSAGE_BYTES_MAX": (
         "transport/link/rx/max_message_size",
         "a network message that a node reassembles from fragments; larger ones are dropped",
     ),
-    Limit(
-        "TRACE_MESSAGE_BYTES_MAX",
-        TRACE_MESSAGE_BYTES_MAX,
+    "TRACE_MESSAGE_BYTES_MAX": (
         "limits/trace/message_bytes",
         "a network message of a capture that is reassembled from fragments",
     ),
-    Limit(
-        "TRACE_FRAGMENT_BYTES_MAX",
-        TRACE_FRAGMENT_BYTES_MAX,
+    "TRACE_FRAGMENT_BYTES_MAX": (
         "limits/trace/fragment_bytes",
         "fragments of incomplete messages in all sessions; the oldest message is dropped",
     ),
-    Limit(
-        "TRACE_SCAN_BYTES_MAX",
-        TRACE_SCAN_BYTES_MAX,
+    "TRACE_SCAN_BYTES_MAX": (
         "limits/trace/scan_bytes",
         "bytes of one direction kept during the search for the first batch",
     ),
-    Limit(
-        "TRACE_CANDIDATES_MAX",
-        TRACE_CANDIDATES_MAX,
+    "TRACE_CANDIDATES_MAX": (
         "limits/trace/candidates",
         "offsets in them at which a batch may begin, until more bytes decide",
     ),
-    Limit(
-        "TRACE_UNDECIDED_BYTES_MAX",
-        TRACE_UNDECIDED_BYTES_MAX,
+    "TRACE_UNDECIDED_BYTES_MAX": (
         "limits/trace/undecided_bytes",
         "bytes of one direction without Zenoh after which a connection counts as another protocol",
     ),
-    Limit(
-        "TRACE_UNDECIDED_CONNECTIONS_MAX",
-        TRACE_UNDECIDED_CONNECTIONS_MAX,
+    "TRACE_UNDECIDED_CONNECTIONS_MAX": (
         "limits/trace/undecided_connections",
         "connections that may be Zenoh, at about 8 kB each; the oldest is no longer searched",
     ),
-    Limit(
-        "TRACE_HELD_DATAGRAMS_MAX",
-        TRACE_HELD_DATAGRAMS_MAX,
+    "TRACE_HELD_DATAGRAMS_MAX": (
         "limits/trace/held_datagrams",
         "datagrams between two addresses kept until they are recognized as Zenoh",
     ),
-    Limit(
-        "TRACE_WAITING_BATCHES_MAX",
-        TRACE_WAITING_BATCHES_MAX,
+    "TRACE_WAITING_BATCHES_MAX": (
         "limits/trace/waiting_batches",
         "batches of one direction that wait for older ones of the other direction",
     ),
-    Limit(
-        "TRACE_HELD_BYTES_MAX",
-        TRACE_HELD_BYTES_MAX,
+    "TRACE_HELD_BYTES_MAX": (
         "limits/trace/held_bytes",
         "bytes of incomplete batches and undecided connections; the oldest is dropped",
     ),
-    Limit(
-        "TRACE_HELD_DATAGRAM_BYTES_MAX",
-        TRACE_HELD_DATAGRAM_BYTES_MAX,
+    "TRACE_HELD_DATAGRAM_BYTES_MAX": (
         "limits/trace/held_datagram_bytes",
         "datagrams of all addresses kept until they are recognized as Zenoh",
     ),
-    Limit(
-        "FAST_READER_HELD_BYTES_MAX",
-        FAST_READER_HELD_BYTES_MAX,
+    "FAST_READER_HELD_BYTES_MAX": (
         "limits/lake/fast_reader_held_bytes",
         "bytes of incomplete batches in the fast reader; beyond it the exact reader reads the file",
     ),
-    Limit(
-        "TRACE_KEY_BYTES_MAX",
-        TRACE_KEY_BYTES_MAX,
+    "TRACE_KEY_BYTES_MAX": (
         "limits/trace/key_bytes",
         "declared keys of all sessions; further ones are unknown",
     ),
-    Limit(
-        "TRACE_UDP_LINKS_MAX",
-        TRACE_UDP_LINKS_MAX,
+    "TRACE_UDP_LINKS_MAX": (
         "limits/trace/udp_links",
         "pairs of UDP addresses followed at once; the least recently used is closed",
     ),
-    Limit(
-        "TRACE_SCOUTS_MAX",
-        TRACE_SCOUTS_MAX,
-        "limits/trace/scouts",
-        "addresses that sent SCOUT or HELLO",
-    ),
-    Limit(
-        "TRACE_SESSIONS_MAX",
-        TRACE_SESSIONS_MAX,
+    "TRACE_SCOUTS_MAX": ("limits/trace/scouts", "addresses that sent SCOUT or HELLO"),
+    "TRACE_SESSIONS_MAX": (
         "limits/trace/sessions",
         "sessions listed at the end; closed ones are removed first",
     ),
-    Limit(
-        "TRACE_ENTITIES_MAX",
-        TRACE_ENTITIES_MAX,
-        "limits/trace/entities",
-        "declarations of one node whose keys are kept",
-    ),
-    Limit(
-        "EXCHANGES_PER_SESSION_MAX",
-        EXCHANGES_PER_SESSION_MAX,
+    "TRACE_ENTITIES_MAX": ("limits/trace/entities", "declarations of one node whose keys are kept"),
+    "EXCHANGES_PER_SESSION_MAX": (
         "limits/trace/exchanges_per_session",
         "open requests of one session; the oldest is reported unfinished",
     ),
-    Limit(
-        "EXCHANGES_MAX",
-        EXCHANGES_MAX,
-        "limits/trace/exchanges",
-        "open requests of all sessions",
-    ),
-    Limit(
-        "EXCHANGE_BYTES_MAX",
-        EXCHANGE_BYTES_MAX,
+    "EXCHANGES_MAX": ("limits/trace/exchanges", "open requests of all sessions"),
+    "EXCHANGE_BYTES_MAX": (
         "limits/trace/exchange_bytes",
         "responses kept of one request; more are counted",
     ),
-    Limit(
-        "EXCHANGES_BYTES_MAX",
-        EXCHANGES_BYTES_MAX,
+    "EXCHANGES_BYTES_MAX": (
         "limits/trace/exchanges_bytes",
         "responses kept of all requests; more are counted",
     ),
-    Limit(
-        "LATE_RESPONSE_SECONDS_MAX",
-        LATE_RESPONSE_SECONDS_MAX,
+    "LATE_RESPONSE_SECONDS_MAX": (
         "limits/trace/late_response_seconds",
         "packet time after its final in which a response still belongs to a request",
     ),
-    Limit(
-        "DECLARATIONS_PER_SESSION_MAX",
-        DECLARATIONS_PER_SESSION_MAX,
+    "DECLARATIONS_PER_SESSION_MAX": (
         "limits/trace/declarations_per_session",
         "open declarations of one session; the oldest is reported unfinished",
     ),
-    Limit(
-        "DECLARATIONS_MAX",
-        DECLARATIONS_MAX,
-        "limits/trace/declarations",
-        "open declarations of all sessions",
-    ),
-    Limit(
-        "INTERESTS_PER_SESSION_MAX",
-        INTERESTS_PER_SESSION_MAX,
+    "DECLARATIONS_MAX": ("limits/trace/declarations", "open declarations of all sessions"),
+    "INTERESTS_PER_SESSION_MAX": (
         "limits/trace/interests_per_session",
         "open interests of one session; the oldest is reported unfinished",
     ),
-    Limit(
-        "INTERESTS_MAX",
-        INTERESTS_MAX,
-        "limits/trace/interests",
-        "open interests of all sessions",
-    ),
-    Limit(
-        "ANSWERS_PER_INTEREST_MAX",
-        ANSWERS_PER_INTEREST_MAX,
+    "INTERESTS_MAX": ("limits/trace/interests", "open interests of all sessions"),
+    "ANSWERS_PER_INTEREST_MAX": (
         "limits/trace/answers_per_interest",
         "declarations kept as answers to one interest; more are counted",
     ),
-    Limit(
-        "QUERYABLES_MAX",
-        QUERYABLES_MAX,
+    "QUERYABLES_MAX": (
         "limits/trace/queryables",
         "queryables of a capture that are considered to explain queries without a reply",
     ),
-    Limit(
-        "QUERYABLES_COMPARED_MAX",
-        QUERYABLES_COMPARED_MAX,
+    "QUERYABLES_COMPARED_MAX": (
         "limits/trace/queryables_compared",
         "queryables compared with queries without a reply, in all; beyond it causes are left out",
     ),
-    Limit(
-        "RULES_OPEN_MAX",
-        RULES_OPEN_MAX,
+    "RULES_OPEN_MAX": (
         "limits/rules/open",
         "requests, interests, declarations or aliases of one side that rules keep; a session"
         " with more is checked message by message",
     ),
-    Limit(
-        "RULES_ENDED_REQUESTS_MAX",
-        RULES_ENDED_REQUESTS_MAX,
+    "RULES_ENDED_REQUESTS_MAX": (
         "limits/rules/ended_requests",
         "finished requests of one side, kept to recognize late responses",
     ),
-    Limit(
-        "RULES_FINDINGS_PER_SIDE_MAX",
-        RULES_FINDINGS_PER_SIDE_MAX,
+    "RULES_FINDINGS_PER_SIDE_MAX": (
         "limits/rules/findings_per_side",
         "findings of one rule for one side of a session; more are counted and reported at its end",
     ),
-    Limit(
-        "WHY_RECORDS_MAX",
-        WHY_RECORDS_MAX,
+    "WHY_RECORDS_MAX": (
         "limits/why/records",
         "queries, declarations, published keys and so on, of each kind, that `why` keeps of a"
         " capture",
     ),
-    Limit(
-        "WHY_REPLIES_PER_QUERY_MAX",
-        WHY_REPLIES_PER_QUERY_MAX,
+    "WHY_REPLIES_PER_QUERY_MAX": (
         "limits/why/replies_per_query",
         "replies to one query that `why` keeps; more are counted",
     ),
-    Limit(
-        "WHY_SAMPLES_PER_KEY_MAX",
-        WHY_SAMPLES_PER_KEY_MAX,
+    "WHY_SAMPLES_PER_KEY_MAX": (
         "limits/why/samples_per_key",
         "publications of one key on one link that `why` follows one by one; more are counted",
     ),
-    Limit(
-        "WHY_SAMPLES_MAX",
-        WHY_SAMPLES_MAX,
+    "WHY_SAMPLES_MAX": (
         "limits/why/samples",
         "publications of all keys that `why` follows one by one; more are counted",
     ),
-    Limit(
-        "WHY_KEYS_COMPARED_MAX",
-        WHY_KEYS_COMPARED_MAX,
+    "WHY_KEYS_COMPARED_MAX": (
         "limits/why/keys_compared",
         "pairs of keys compared to find one that nearly matches; beyond it none is suggested",
     ),
-    Limit(
-        "EXPRESSION_CHARACTERS_MAX",
-        EXPRESSION_CHARACTERS_MAX,
+    "EXPRESSION_CHARACTERS_MAX": (
         "limits/decode/expression_characters",
         "length of a filter of `zenlake decode`",
     ),
-    Limit(
-        "EXPRESSION_DEPTH_MAX",
-        EXPRESSION_DEPTH_MAX,
+    "EXPRESSION_DEPTH_MAX": (
         "limits/decode/expression_depth",
         "nested parentheses and negations in it",
     ),
-    Limit(
-        "REMEMBERED_MAX",
-        REMEMBERED_MAX,
+    "REMEMBERED_MAX": (
         "limits/decode/remembered",
         "declarations and requests kept while a key is followed",
     ),
-    Limit(
-        "HANDSHAKE_SECONDS_MAX",
-        HANDSHAKE_SECONDS_MAX,
+    "HANDSHAKE_SECONDS_MAX": (
         "limits/transport/cookie_seconds",
         "time from INIT to OPEN; an older cookie is refused",
     ),
-    Limit(
-        "GROUP_PEERS_MAX",
-        GROUP_PEERS_MAX,
+    "GROUP_PEERS_MAX": (
         "transport/multicast/max_sessions",
         "peers of one multicast group; any datagram may claim to be a new one",
     ),
-    Limit(
-        "HELLO_BYTES_MAX",
-        HELLO_BYTES_MAX,
+    "HELLO_BYTES_MAX": (
         "limits/scouting/hello_bytes",
         "one answer to SCOUT; locators that do not fit into an Ethernet frame are left out",
     ),
-    Limit(
-        "HELLO_BYTES_PER_SECOND_MAX",
-        HELLO_BYTES_PER_SECOND_MAX,
+    "HELLO_BYTES_PER_SECOND_MAX": (
         "limits/scouting/hello_bytes_per_second",
         "all answers to SCOUT; the source address of a SCOUT may be forged",
     ),
-    Limit(
-        "SCOUTERS_MAX",
-        SCOUTERS_MAX,
+    "SCOUTERS_MAX": (
         "limits/scouting/scouters",
         "addresses whose SCOUTs are counted; the oldest is forgotten",
     ),
-    Limit(
-        "AUTHENTICATION_FAILURES_MAX",
-        AUTHENTICATION_FAILURES_MAX,
+    "AUTHENTICATION_FAILURES_MAX": (
         "limits/transport/authentication_failures",
         "wrong passwords from one address before it is banned",
     ),
-    Limit(
-        "AUTHENTICATION_BAN_SECONDS_MAX",
-        AUTHENTICATION_BAN_SECONDS_MAX,
+    "AUTHENTICATION_BAN_SECONDS_MAX": (
         "limits/transport/authentication_ban_seconds",
         "duration of a ban",
     ),
-    Limit(
-        "AUTHENTICATION_SOURCES_MAX",
-        AUTHENTICATION_SOURCES_MAX,
+    "AUTHENTICATION_SOURCES_MAX": (
         "limits/transport/authentication_sources",
         "addresses whose wrong passwords are counted; the oldest is forgotten",
     ),
-    Limit(
-        "ANSWER_RATIO_MAX",
-        ANSWER_RATIO_MAX,
+    "ANSWER_RATIO_MAX": (
         "limits/udp/answer_ratio",
         "bytes answered for each byte received from an address that may be forged",
     ),
-    Limit(
-        "UNVERIFIED_SOURCES_MAX",
-        UNVERIFIED_SOURCES_MAX,
+    "UNVERIFIED_SOURCES_MAX": (
         "limits/udp/unverified_sources",
         "addresses that sent too little to be answered, and used cookies; the oldest is forgotten",
     ),
-    Limit(
-        "UDP_REMOTES_MAX",
-        UDP_REMOTES_MAX,
+    "UDP_REMOTES_MAX": (
         "limits/udp/remotes",
         "source addresses for which one UDP listener has links; datagrams of others are dropped",
     ),
-    Limit(
-        "UDP_WAITING_BYTES_MAX",
-        UDP_WAITING_BYTES_MAX,
+    "UDP_WAITING_BYTES_MAX": (
         "limits/udp/waiting_bytes",
         "datagrams of one source that wait to be read; later ones are dropped",
     ),
-    Limit(
-        "UDP_BYTES_PER_SECOND_MAX",
-        UDP_BYTES_PER_SECOND_MAX,
+    "UDP_BYTES_PER_SECOND_MAX": (
         "limits/udp/bytes_per_second",
         "sent on one UDP link, so that receivers can follow; deployed nodes send about as fast",
     ),
-    Limit(
-        "UDP_BURST_BYTES_MAX",
-        UDP_BURST_BYTES_MAX,
+    "UDP_BURST_BYTES_MAX": (
         "limits/udp/burst_bytes",
         "sent at once on a UDP link before that rate applies: fits into a receiver's buffer",
     ),
-    Limit(
-        "HANDSHAKE_BYTES_MAX",
-        HANDSHAKE_BYTES_MAX,
+    "HANDSHAKE_BYTES_MAX": (
         "limits/transport/handshake_bytes",
         "received on one link before its session is open: two batches of the largest size; TLS has"
         " as much again for its own handshake",
     ),
-    Limit(
-        "HANDSHAKE_IDLE_SECONDS_MAX",
-        HANDSHAKE_IDLE_SECONDS_MAX,
+    "HANDSHAKE_IDLE_SECONDS_MAX": (
         "limits/transport/handshake_idle_seconds",
         "time without a byte during a handshake",
     ),
-    Limit(
-        "HANDSHAKES_MAX",
-        HANDSHAKES_MAX,
+    "HANDSHAKES_MAX": (
         "transport/unicast/accept_pending",
         "incoming handshakes at once; then the oldest of the busiest address ends",
     ),
-    Limit(
-        "TRANSPORTS_MAX",
-        TRANSPORTS_MAX,
-        "transport/unicast/max_sessions",
-        "open transports of one node",
-    ),
-    Limit(
-        "SESSIONS_PER_ADDRESS_PERCENT_MAX",
-        SESSIONS_PER_ADDRESS_PERCENT_MAX,
+    "TRANSPORTS_MAX": ("transport/unicast/max_sessions", "open transports of one node"),
+    "SESSIONS_PER_ADDRESS_PERCENT_MAX": (
         "limits/transport/sessions_per_address_percent",
         "share of max_sessions that one address may have, rounded up; the rest is reserved for"
         " others",
     ),
-    Limit(
-        "UNSENT_BYTES_MAX",
-        UNSENT_BYTES_MAX,
+    "UNSENT_BYTES_MAX": (
         "limits/transport/unsent_bytes",
         "bytes of one transport queued for a slow link; beyond it messages are dropped, or it"
         " is closed",
     ),
-    Limit(
-        "UNSENT_PROCESS_BYTES_MAX",
-        UNSENT_PROCESS_BYTES_MAX,
+    "UNSENT_PROCESS_BYTES_MAX": (
         "limits/transport/unsent_process_bytes",
         "the same for all transports together: large messages, and those kept although a queue"
         " is full; one message of any size is always accepted",
     ),
-    Limit(
-        "ALIASES_MAX",
-        ALIASES_MAX,
+    "ALIASES_MAX": (
         "limits/routing/aliases",
         "aliases on one face in one direction; the id has 16 bits",
     ),
-    Limit(
-        "ALIAS_BYTES_MAX",
-        ALIAS_BYTES_MAX,
+    "ALIAS_BYTES_MAX": (
         "limits/routing/alias_bytes",
         "aliased keys of one neighbour; further aliases are ignored",
     ),
-    Limit(
-        "FACE_DECLARATIONS_MAX",
-        FACE_DECLARATIONS_MAX,
+    "FACE_DECLARATIONS_MAX": (
         "limits/routing/declarations",
         "current declarations of one neighbour; more are ignored",
     ),
-    Limit(
-        "FACE_INTERESTS_MAX",
-        FACE_INTERESTS_MAX,
+    "FACE_INTERESTS_MAX": (
         "limits/routing/interests",
         "current interests of one neighbour; more are ignored",
     ),
-    Limit(
-        "FACE_QUERIES_MAX",
-        FACE_QUERIES_MAX,
+    "FACE_QUERIES_MAX": (
         "limits/routing/queries",
         "open requests of one neighbour; more are answered with an error",
     ),
-    Limit(
-        "FACE_BYTES_MAX",
-        FACE_BYTES_MAX,
+    "FACE_BYTES_MAX": (
         "limits/routing/session_bytes",
         "memory of the declarations, aliases, interests and open requests of one session:"
         " 100,000 declarations of ordinary keys fit",
     ),
-    Limit(
-        "ROUTING_BYTES_MAX",
-        ROUTING_BYTES_MAX,
+    "ROUTING_BYTES_MAX": (
         "limits/routing/process_bytes",
         "the same for all sessions together; beyond it further ones of any session are refused",
     ),
-    Limit(
-        "ALIASED_INTERESTS_MAX",
-        ALIASED_INTERESTS_MAX,
+    "ALIASED_INTERESTS_MAX": (
         "limits/routing/aliased_interests",
         "keys for which one neighbour requested aliases: each prefix sent to it is looked up"
         " among them; beyond it keys are sent in full",
     ),
-    Limit(
-        "CACHED_ROUTES_MAX",
-        CACHED_ROUTES_MAX,
+    "CACHED_ROUTES_MAX": (
         "limits/routing/cached_routes",
         "keys whose route from one region is cached; then the cache is cleared",
     ),
-    Limit(
-        "GOSSIP_PSIDS_MAX",
-        GOSSIP_PSIDS_MAX,
+    "GOSSIP_PSIDS_MAX": (
         "limits/routing/gossip_psids",
         "nodes that one neighbour may number in its gossip",
     ),
-    Limit(
-        "GOSSIP_DISCOVERIES_MAX",
-        GOSSIP_DISCOVERIES_MAX,
+    "GOSSIP_DISCOVERIES_MAX": (
         "limits/routing/gossip_discoveries",
         "nodes discovered by gossip and not yet processed",
     ),
-    Limit(
-        "ROUTE_NOTES_MAX",
-        ROUTE_NOTES_MAX,
+    "ROUTE_NOTES_MAX": (
         "limits/routing/route_notes",
         "decisions of each kind that the explanation of a route lists; more are counted",
     ),
-    Limit(
-        "ADMIN_ANSWERS_MAX",
-        ADMIN_ANSWERS_MAX,
+    "ADMIN_ANSWERS_MAX": (
         "limits/admin/answers",
         "long answers of the admin space at once: each has a thread; more are refused",
     ),
-    Limit(
-        "ADMIN_ANSWERS_PER_SESSION_MAX",
-        ADMIN_ANSWERS_PER_SESSION_MAX,
+    "ADMIN_ANSWERS_PER_SESSION_MAX": (
         "limits/admin/session_answers",
         "of these, the answers for one session",
     ),
-    Limit(
-        "NETWORK_NODES_MAX",
-        NETWORK_NODES_MAX,
+    "NETWORK_NODES_MAX": (
         "limits/routing/network_nodes",
         "routers of one network; each may be the root of a tree with all of them; more are ignored",
     ),
-    Limit(
-        "NETWORK_LINKS_MAX",
-        NETWORK_LINKS_MAX,
+    "NETWORK_LINKS_MAX": (
         "limits/routing/network_links",
         "links that all these routers list together, each from both ends: a tree is computed at"
         " once; more are ignored",
     ),
-    Limit(
-        "LINK_STATE_LIST_BYTES_MAX",
-        LINK_STATE_LIST_BYTES_MAX,
+    "LINK_STATE_LIST_BYTES_MAX": (
         "limits/routing/link_state_list_bytes",
         "one link-state message: its entries are kept until the last is read; a longer one is"
         " ignored",
     ),
-    Limit(
-        "WITHDRAWALS_MAX",
-        WITHDRAWALS_MAX,
+    "WITHDRAWALS_MAX": (
         "limits/routing/withdrawals",
         "what one router undeclared in the last minute, for neighbours that did not receive it;"
         " the oldest is forgotten",
     ),
-    Limit(
-        "HELD_REPLIES_MAX",
-        HELD_REPLIES_MAX,
+    "HELD_REPLIES_MAX": (
         "limits/session/held_replies",
         "keys whose newest reply one query holds until it ends; more are dropped and logged",
     ),
-    Limit(
-        "HELD_REPLY_BYTES_MAX",
-        HELD_REPLY_BYTES_MAX,
+    "HELD_REPLY_BYTES_MAX": (
         "limits/session/held_reply_bytes",
         "replies that one query holds until it ends, one in any case; more are dropped and logged",
     ),
-    Limit(
-        "REASSEMBLY_BYTES_MAX",
-        REASSEMBLY_BYTES_MAX,
+    "REASSEMBLY_BYTES_MAX": (
         "limits/transport/reassembly_bytes",
         "fragments of incomplete messages in all channels of one session, counting the first"
         " bytes of each message",
     ),
-    Limit(
-        "REASSEMBLY_PROCESS_BYTES_MAX",
-        REASSEMBLY_PROCESS_BYTES_MAX,
+    "REASSEMBLY_PROCESS_BYTES_MAX": (
         "limits/transport/reassembly_process_bytes",
         "the same in all sessions of the process",
     ),
-    Limit(
-        "REASSEMBLY_MESSAGE_BYTES_MAX",
-        REASSEMBLY_MESSAGE_BYTES_MAX,
+    "REASSEMBLY_MESSAGE_BYTES_MAX": (
         "limits/transport/reassembly_message_bytes",
         "bytes of a message that count as its first bytes",
     ),
-    Limit(
-        "REASSEMBLY_LARGE_BYTES_MAX",
-        REASSEMBLY_LARGE_BYTES_MAX,
+    "REASSEMBLY_LARGE_BYTES_MAX": (
         "limits/transport/reassembly_large_bytes",
         "bytes of larger messages beyond their first bytes, in all sessions of the process",
     ),
-    Limit(
-        "FRAGMENT_IDLE_SECONDS_MAX",
-        FRAGMENT_IDLE_SECONDS_MAX,
+    "FRAGMENT_IDLE_SECONDS_MAX": (
         "limits/transport/fragment_idle_seconds",
         "an incomplete message is dropped if no fragment arrives for this time",
     ),
-    Limit(
-        "LEASE_SECONDS_MAX",
-        LEASE_SECONDS_MAX,
+    "LEASE_SECONDS_MAX": (
         "limits/transport/lease_seconds",
         "a lease has up to 2^64 - 1 ms; a peer that vanished would stay for ever",
     ),
-    Limit(
-        "HANDLER_ITEMS_MAX",
-        HANDLER_ITEMS_MAX,
+    "HANDLER_ITEMS_MAX": (
         "limits/handler_items",
         "items in the default channel, and before a callback; beyond it the link waits",
     ),
-    Limit(
-        "HANDLER_BYTES_MAX",
-        HANDLER_BYTES_MAX,
+    "HANDLER_BYTES_MAX": (
         "limits/handler_bytes",
         "payloads and attachments above 1 KiB in any handler, but always one item; then a FIFO"
         " makes the link wait, and a ring drops the oldest",
     ),
-    Limit(
-        "CALLBACK_HOLD_MS_MAX",
-        CALLBACK_HOLD_MS_MAX,
+    "CALLBACK_HOLD_MS_MAX": (
         "limits/callback_hold_ms",
         "time of a callback on the thread that reads its link; beyond it another thread reads",
     ),
-    Limit(
-        "CONFIG_CHARACTERS_MAX",
-        CONFIG_CHARACTERS_MAX,
-        "limits/config/characters",
-        "length of a configuration",
-    ),
-    Limit(
-        "CONFIG_DEPTH_MAX",
-        CONFIG_DEPTH_MAX,
-        "limits/config/depth",
-        "nested lists and objects in it",
-    ),
-    Limit(
-        "DESERIALIZED_ITEMS_MAX",
-        DESERIALIZED_ITEMS_MAX,
+    "CONFIG_CHARACTERS_MAX": ("limits/config/characters", "length of a configuration"),
+    "CONFIG_DEPTH_MAX": ("limits/config/depth", "nested lists and objects in it"),
+    "DESERIALIZED_ITEMS_MAX": (
         "limits/deserialized_items",
         "items of a collection that take no bytes each: a count alone must not fill memory",
     ),
-    Limit(
-        "ROS_PAYLOAD_BYTES_MAX",
-        ROS_PAYLOAD_BYTES_MAX,
+    "ROS_PAYLOAD_BYTES_MAX": (
         "limits/ros/payload_bytes",
         "a payload that is converted to JSON, whose text is several times as long",
     ),
-    Limit(
-        "DERIVE_BYTES_MAX",
-        DERIVE_BYTES_MAX,
+    "DERIVE_BYTES_MAX": (
         "limits/derive_bytes",
         "memory for building derived tables within a task; the rest is spilled to disk",
     ),
-    Limit(
-        "LAKE_RETENTION_HOURS_MAX",
-        LAKE_RETENTION_HOURS_MAX,
+    "LAKE_RETENTION_HOURS_MAX": (
         "limits/lake_retention_hours",
         "files that a newer version of a lake does not need are kept for readers of older ones",
     ),
-    Limit(
-        "LAKE_SMALL_FILES_MAX",
-        LAKE_SMALL_FILES_MAX,
+    "LAKE_SMALL_FILES_MAX": (
         "limits/lake_small_files",
         "files under 16 MiB of one table; a run that leaves more merges them",
     ),
-    Limit(
-        "LAKE_WAIT_SECONDS_MAX",
-        LAKE_WAIT_SECONDS_MAX,
+    "LAKE_WAIT_SECONDS_MAX": (
         "limits/lake_wait_seconds",
         "time that a run waits for another one that is publishing",
     ),
-    Limit(
-        "SQL_BYTES_MAX",
-        SQL_BYTES_MAX,
+    "SQL_BYTES_MAX": (
         "limits/sql_bytes",
         "memory that a statement of `zenlake sql` may add to its process, as the kernel counts it",
     ),
-    Limit(
-        "SQL_UNCOUNTED_BYTES_MAX",
-        SQL_UNCOUNTED_BYTES_MAX,
+    "SQL_UNCOUNTED_BYTES_MAX": (
         "limits/sql_uncounted_bytes",
         "of that, reserved for memory that DuckDB does not count (texts of functions, rows in"
         " Python); beyond the rest DuckDB spills to disk",
     ),
-    Limit(
-        "SQL_SPILL_BYTES_MAX",
-        SQL_SPILL_BYTES_MAX,
+    "SQL_SPILL_BYTES_MAX": (
         "limits/sql_spill_bytes",
         "disk space for data of a statement that does not fit into memory; beyond it the"
         " statement fails",
     ),
-    Limit(
-        "SQL_SECONDS_MAX",
-        SQL_SECONDS_MAX,
+    "SQL_SECONDS_MAX": (
         "limits/sql_seconds",
         "time for a statement on DuckDB, unless set otherwise",
     ),
-    Limit(
-        "REDACTION_BYTES_MAX",
-        REDACTION_BYTES_MAX,
+    "REDACTION_BYTES_MAX": (
         "limits/recording/redaction_bytes",
         "what the redaction of a recording remembers of all links: declared prefixes, removed"
         " declarations and requests, unfinished messages; beyond it messages are not recorded",
     ),
-    Limit(
-        "EXPLAIN_BYTES_MAX",
-        EXPLAIN_BYTES_MAX,
+    "EXPLAIN_BYTES_MAX": (
         "limits/explain_bytes",
         "bytes that `zenoh_explain` reads in SQL: many small messages give a line or more for"
         " each byte",
     ),
-    Limit(
-        "EXPLAIN_CHARACTERS_MAX",
-        EXPLAIN_CHARACTERS_MAX,
-        "limits/explain_characters",
-        "length of its result",
-    ),
-    Limit(
-        "OPTION_CHARACTERS_MAX",
-        OPTION_CHARACTERS_MAX,
+    "EXPLAIN_CHARACTERS_MAX": ("limits/explain_characters", "length of its result"),
+    "OPTION_CHARACTERS_MAX": (
         "limits/option_characters",
         'length of an option of `spark.read.format("zenoh")`',
     ),
-    Limit(
-        "GLOB_CHOICES_MAX",
-        GLOB_CHOICES_MAX,
+    "GLOB_CHOICES_MAX": (
         "limits/glob_choices",
         "names that one path pattern may list in braces, `{a,b}`: each is looked up",
     ),
-    Limit(
-        "GLOB_DEPTH_MAX",
-        GLOB_DEPTH_MAX,
-        "limits/glob_depth",
-        "braces within braces in one pattern of paths",
-    ),
+    "GLOB_DEPTH_MAX": ("limits/glob_depth", "braces within braces in one pattern of paths"),
+}
+
+LIMITS: Final[tuple[Limit, ...]] = tuple(
+    Limit(name, globals()[name], key, why) for name, (key, why) in _KEYS_AND_REASONS.items()
 )
