@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.lake.fast_reader.mutations import load, mutated_bytes, mutated_packets, store
+from tests.lake.fast_reader.scan.test_file_window import connections
 from tests.lake.fast_reader.test_both_readers import CAPTURES, PATHS, plain
 from tests.lake.fast_reader.test_bounds import INIT, tcp
-from tests.lake.fast_reader.test_file_window import connections
 from tests.lake.merge.both_readers import differences, gather, read_by_exact_reader
 from zenlake.capture.packet import Packet
 from zenlake.errors import CaptureError
