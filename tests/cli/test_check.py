@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.rules.captures import clean, findings
-from tests.rules.chat import Chat
-from tests.rules.faults.on_the_wire import push
-from tests.rules.wires import Recorder
+from tests.rules.faults.batches import push
+from tests.rules.legal_session import LegalSession
+from tests.rules.packet_recorder import Recorder
 from tests.trace.built_sessions import CAPTURES
 from zenlake.cli.main import main
 from zenlake.rules import RULES
@@ -70,10 +70,10 @@ def test_nothing_wrong_is_exit_0(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_output_is_bounded_and_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recorder = Recorder(1)
-    chat = Chat(recorder, protocol="tcp", lowlatency=False)
-    chat.open()
+    session = LegalSession(recorder, protocol="tcp", lowlatency=False)
+    session.open()
     for _ in range(30):
-        chat.send(0, push("a//\x1b[31m\u202ered"))
+        session.send(0, push("a//\x1b[31m\u202ered"))
     recorder.write(tmp_path / "many.pcapng")
     assert main(["check", "--limit", "3", str(tmp_path / "many.pcapng")]) == 1
     text = capsys.readouterr().out

@@ -11,10 +11,10 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, TypeVar
 
-from tests.rules.chat import Chat
 from tests.rules.group import SCOUTS, Group
+from tests.rules.legal_session import LegalSession
 from tests.rules.odd_keys import ODD_KEYS
-from tests.rules.wires import Recorder, datagram
+from tests.rules.packet_recorder import Recorder, datagram
 from zenlake.errors import ZenlakeError
 from zenlake.wire import (
     Declare,
@@ -250,16 +250,16 @@ def write_odd_capture(path: Path, seed: int, count: int, times: Sequence[int] = 
     group = Group(recorder)
     ordinary = 0
     for number in range(count // 20):
-        chat = Chat(
+        session = LegalSession(
             recorder, number, protocol="tcp", batch_size=65_535, sn_bits=32, lowlatency=False
         )
-        chat.open(**(_odd_handshake(recorder.random) if number % 2 else {}))
+        session.open(**(_odd_handshake(recorder.random) if number % 2 else {}))
         for _ in range(20):
-            side = chat.side()
-            _send_raw(chat, side, odd.draw())
+            side = session.side()
+            _send_raw(session, side, odd.draw())
             ordinary += 1
-            chat.send(side, Push(WireExpr(0, f"ordinary/{ordinary}"), Put(b"x")))
-        chat.close()
+            session.send(side, Push(WireExpr(0, f"ordinary/{ordinary}"), Put(b"x")))
+        session.close()
         datagram(recorder, "10.0.3.1:40000", SCOUTS, odd.scouting())
         group.join(0, lease=recorder.random.choice((0, 1, (1 << 64) - 1)))
         group.send(0, Push(WireExpr(0, recorder.random.choice(KEYS[:20])), Put(b"y")))
@@ -280,9 +280,9 @@ def _odd_handshake(random: Random) -> dict[str, Any]:
     }
 
 
-def _send_raw(chat: Chat, side: int, data: bytes) -> None:
+def _send_raw(session: LegalSession, side: int, data: bytes) -> None:
     """Sends bytes in a batch of their own, so that undecodable ones cost no other message."""
     if len(data) < 60_000:
-        chat.unit(side, bytes(Frame(chat.next_sn(side, 5, True), [])) + data)
+        session.unit(side, bytes(Frame(session.next_sn(side, 5, True), [])) + data)
     else:
-        chat.fragments(side, data)
+        session.fragments(side, data)

@@ -6,10 +6,10 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.rules.chat import Chat
 from tests.rules.faults import FAULTS, Fault
 from tests.rules.group import Group, hello, scout
-from tests.rules.wires import Recorder
+from tests.rules.legal_session import LegalSession
+from tests.rules.packet_recorder import Recorder
 from zenlake import rules, trace
 from zenlake.rules import Finding
 
@@ -26,12 +26,12 @@ def clean(path: Path, seed: int, actions: int = 30) -> Path:
     """Nodes that do nothing wrong."""
     recorder = Recorder(seed)
     _others(recorder)
-    chat = Chat(recorder)
-    chat.open()
+    session = LegalSession(recorder)
+    session.open()
     for _ in range(actions):
-        chat.act()
+        session.act()
     if recorder.random.random() < 0.7:
-        chat.close()
+        session.close()
     recorder.write(path)
     return path
 
@@ -49,29 +49,29 @@ def made_of(path: Path, seed: int, fault: Fault) -> Made:
     elif fault.where == "group":
         packet = _group(recorder, fault)
     else:
-        packet = _chat(recorder, fault)
+        packet = _session(recorder, fault)
     recorder.write(path)
     return Made(path, fault, packet)
 
 
-def _chat(recorder: Recorder, fault: Fault) -> int:
+def _session(recorder: Recorder, fault: Fault) -> int:
     random = recorder.random
     options = fault.options
     if rules.RULES[fault.rule].needs_whole:
         # What was lost of datagrams nobody can see.
         options = {**options, "protocol": "tcp"}
-    chat = Chat(recorder, **options)
-    if fault.where == "chat":
-        chat.open()
+    session = LegalSession(recorder, **options)
+    if fault.where == "session":
+        session.open()
         for _ in range(random.randrange(15)):
-            chat.act()
-    packet = fault.break_rule(chat)
-    if fault.ends and not chat.is_dead:
-        chat.cut()
+            session.act()
+    packet = fault.break_rule(session)
+    if fault.ends and not session.is_dead:
+        session.cut()
     for _ in range(random.randrange(10)):
-        chat.act()
-    if not chat.is_dead and random.random() < 0.7:
-        chat.close()
+        session.act()
+    if not session.is_dead and random.random() < 0.7:
+        session.close()
     return packet
 
 
@@ -93,7 +93,7 @@ def _others(recorder: Recorder) -> None:
         scout(recorder, source="10.0.3.9:42000")
         hello(recorder, destination="10.0.3.9:42000")
     if recorder.random.random() < 0.2:
-        other = Chat(recorder, number=2, protocol="tcp")
+        other = LegalSession(recorder, number=2, protocol="tcp")
         other.open()
         for _ in range(recorder.random.randrange(8)):
             other.act()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.rules.wires import MILLISECOND, Recorder, datagram
+from tests.rules.packet_recorder import MILLISECOND, Recorder, datagram
 from zenlake.wire import Frame, Hello, Join, Push, Put, Scout
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.resolution import Resolution

@@ -1,7 +1,7 @@
-"""What real nodes of one release do among themselves, recorded (limits: V02).
+"""Scenarios of real nodes of one release, recorded (limits: V02).
 
-Each is a small function of a `Stage`, on which nodes are opened; those that listen stand behind a
-tap, so no privilege is needed to record them.
+Each is a small function that opens nodes on a `RecordedNetwork`. Nodes that listen are behind a
+tap, so that recording needs no privilege.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 
 from tests.interop.cases import HELLO, settle
 from tests.interop.puppets import Held, free_port
-from tests.rules.stage import GROUP, Config, Stage
+from tests.rules.recorded_network import GROUP, Config, RecordedNetwork
 from tests.waiting import until
 from zenlake.wire import Scout, WhatAmIMatcher
 
@@ -20,7 +20,7 @@ CHURN_SECONDS = 3.0
 LOW_LATENCY: Config = {"transport/unicast/lowlatency": True, "transport/unicast/qos/enabled": False}
 
 
-Scenario = Callable[[Stage], None]
+Scenario = Callable[[RecordedNetwork], None]
 SCENARIOS: dict[str, Scenario] = {}
 TOO_MUCH_FOR: dict[str, tuple[int, ...]] = {"everything_at_once": (1, 0, 4)}
 """The releases that do not come back from it: an `undeclare` of 1.0.4 waits forever."""
@@ -36,60 +36,60 @@ def is_alive(observer: Held) -> bool:
 
 
 def clients(
-    stage: Stage, options: Config | None = None, protocol: str = "tcp"
+    network: RecordedNetwork, options: Config | None = None, protocol: str = "tcp"
 ) -> tuple[Held, Held]:
     """Two clients of a router."""
     options = options or {}
-    _, endpoint = stage.listener("router", options, protocol)
+    _, endpoint = network.listener("router", options, protocol)
     connecting = options | {"connect/endpoints": [endpoint]}
-    return stage.node("client", connecting), stage.node("client", connecting)
+    return network.node("client", connecting), network.node("client", connecting)
 
 
-def peers(stage: Stage) -> tuple[Held, Held]:
-    a, endpoint = stage.listener("peer")
-    return a, stage.node("peer", {"connect/endpoints": [endpoint]})
+def peers(network: RecordedNetwork) -> tuple[Held, Held]:
+    a, endpoint = network.listener("peer")
+    return a, network.node("peer", {"connect/endpoints": [endpoint]})
 
 
 @scenario
-def publications(stage: Stage) -> None:
+def publications(network: RecordedNetwork) -> None:
     names = ("put_and_delete", "everything_a_sample_carries", "source_info", "localities")
-    stage.run(*clients(stage), *names)
+    network.run(*clients(network), *names)
 
 
 @scenario
-def priorities(stage: Stage) -> None:
+def priorities(network: RecordedNetwork) -> None:
     names = ("every_priority_and_congestion_control", "a_wildcard_is_published")
-    stage.run(*peers(stage), *names)
+    network.run(*peers(network), *names)
 
 
 @scenario
-def declared_publishers(stage: Stage) -> None:
-    stage.run(*clients(stage), "declared_publishers_and_wildcards")
-    stage.run(*peers(stage), "declared_publishers_and_wildcards")
+def declared_publishers(network: RecordedNetwork) -> None:
+    network.run(*clients(network), "declared_publishers_and_wildcards")
+    network.run(*peers(network), "declared_publishers_and_wildcards")
 
 
 @scenario
-def large_payloads(stage: Stage) -> None:
-    stage.run(*clients(stage), "ten_megabytes", "large_replies")
+def large_payloads(network: RecordedNetwork) -> None:
+    network.run(*clients(network), "ten_megabytes", "large_replies")
 
 
 @scenario
-def many_messages(stage: Stage) -> None:
-    stage.run(*peers(stage), "ten_thousand_in_order")
+def many_messages(network: RecordedNetwork) -> None:
+    network.run(*peers(network), "ten_thousand_in_order")
 
 
 @scenario
-def queries(stage: Stage) -> None:
+def queries(network: RecordedNetwork) -> None:
     names = ("a_query_and_its_reply", "nobody_answers", "errors_and_deletions")
-    stage.run(*clients(stage), *names)
-    stage.run(*peers(stage), *names)
+    network.run(*clients(network), *names)
+    network.run(*peers(network), *names)
 
 
 @scenario
-def targets(stage: Stage) -> None:
+def targets(network: RecordedNetwork) -> None:
     names = ("targets", "many_replies_and_consolidation", "any_key_may_answer")
-    stage.run(*clients(stage), *names)
-    a, b = peers(stage)
+    network.run(*clients(network), *names)
+    a, b = peers(network)
     replies = [{"key": "demo/t/1", "value": HELLO}]
     b.ask("queryable", name="q", key="demo/t/*", replies=replies, complete=True)
     settle()
@@ -98,72 +98,72 @@ def targets(stage: Stage) -> None:
 
 
 @scenario
-def unanswered(stage: Stage) -> None:
+def unanswered(network: RecordedNetwork) -> None:
     """Timeouts, cancellation, and a replier that dies."""
-    a, b = clients(stage)
-    stage.run(a, b, "a_timeout", "a_query_is_cancelled")
+    a, b = clients(network)
+    network.run(a, b, "a_timeout", "a_query_is_cancelled")
     b.ask("queryable", name="dies", key="demo/dies", replies=[{"value": HELLO, "after": 9}])
     settle()
     a.post("get", selector="demo/dies", timeout=8.0)
     settle()
-    stage.gone(b)
+    network.kill(b)
     assert a.answer()["seconds"] < 5
 
 
 @scenario
-def queriers_and_matching(stage: Stage) -> None:
+def queriers_and_matching(network: RecordedNetwork) -> None:
     names = ("a_declared_querier", "matching", "a_querier_matches")
-    stage.run(*clients(stage), *names)
-    stage.run(*peers(stage), *names)
+    network.run(*clients(network), *names)
+    network.run(*peers(network), *names)
 
 
 @scenario
-def presence(stage: Stage) -> None:
-    stage.run(*clients(stage), "liveliness")
-    stage.run(*peers(stage), "liveliness")
+def presence(network: RecordedNetwork) -> None:
+    network.run(*clients(network), "liveliness")
+    network.run(*peers(network), "liveliness")
 
 
 @scenario
-def compressed(stage: Stage) -> None:
-    a, b = clients(stage, {"transport/unicast/compression/enabled": True})
-    stage.run(a, b, "put_and_delete", "a_query_and_its_reply", "ten_megabytes", "liveliness")
+def compressed(network: RecordedNetwork) -> None:
+    a, b = clients(network, {"transport/unicast/compression/enabled": True})
+    network.run(a, b, "put_and_delete", "a_query_and_its_reply", "ten_megabytes", "liveliness")
 
 
 @scenario
-def low_latency(stage: Stage) -> None:
-    a, b = clients(stage, LOW_LATENCY)
-    stage.run(a, b, "put_and_delete", "a_query_and_its_reply", "liveliness", "a_timeout")
+def low_latency(network: RecordedNetwork) -> None:
+    a, b = clients(network, LOW_LATENCY)
+    network.run(a, b, "put_and_delete", "a_query_and_its_reply", "liveliness", "a_timeout")
 
 
 @scenario
-def without_priorities(stage: Stage) -> None:
-    a, b = clients(stage, {"transport/unicast/qos/enabled": False})
-    stage.run(a, b, "put_and_delete", "a_query_and_its_reply", "large_replies", "liveliness")
+def without_priorities(network: RecordedNetwork) -> None:
+    a, b = clients(network, {"transport/unicast/qos/enabled": False})
+    network.run(a, b, "put_and_delete", "a_query_and_its_reply", "large_replies", "liveliness")
 
 
 @scenario
-def small_batches_and_numbers(stage: Stage) -> None:
+def small_batches_and_numbers(network: RecordedNetwork) -> None:
     place = "transport/link/tx"
     for bits, size in (("8bit", 4_000), ("16bit", 1_000)):
         options: Config = {
             f"{place}/sequence_number_resolution": bits,
             f"{place}/batch_size": size,
         }
-        stage.run(*clients(stage, options), "ten_megabytes", "ten_thousand_in_order")
+        network.run(*clients(network, options), "ten_megabytes", "ten_thousand_in_order")
 
 
 @scenario
-def datagrams(stage: Stage) -> None:
+def datagrams(network: RecordedNetwork) -> None:
     names = ("put_and_delete", "a_query_and_its_reply", "liveliness")
-    stage.run(*clients(stage, protocol="udp"), *names)
+    network.run(*clients(network, protocol="udp"), *names)
 
 
 @scenario
-def a_group(stage: Stage) -> None:
+def a_group(network: RecordedNetwork) -> None:
     """Peers of a multicast group; only publications travel there."""
-    tap = stage.group_tap()
+    tap = network.group_tap()
     options: Config = {"listen/endpoints": [f"udp/{GROUP}:{tap.port}#iface=lo"]}
-    a, b = stage.node("peer", options), stage.node("peer", options)
+    a, b = network.node("peer", options), network.node("peer", options)
     b.ask("subscribe", name="s", key="demo/**")
     a.ask("publisher", name="p", key="demo/declared")
     for _ in range(20):  # whoever has not heard a JOIN hears nothing; one comes every 2.5 s
@@ -177,16 +177,16 @@ def a_group(stage: Stage) -> None:
 
 
 @scenario
-def scouting(stage: Stage) -> None:
-    tap = stage.group_tap()
+def scouting(network: RecordedNetwork) -> None:
+    tap = network.group_tap()
     options: Config = {
         "scouting/multicast/enabled": True,
         "scouting/multicast/address": f"{GROUP}:{tap.port}",
         "scouting/multicast/interface": "lo",
         "listen/endpoints": ["tcp/127.0.0.1:0"],
     }
-    nodes = stage.node("router", options), stage.node("peer", options)
-    client = stage.node("client", options | {"listen/endpoints": []})
+    nodes = network.node("router", options), network.node("peer", options)
+    client = network.node("client", options | {"listen/endpoints": []})
     assert nodes[0].zid in client.ask("info")["routers"] or client.ask("info")["peers"]
     for what in (1, 2, 3, 7):
         tap.ask(bytes(Scout(WhatAmIMatcher(what))))
@@ -194,31 +194,31 @@ def scouting(stage: Stage) -> None:
 
 
 @scenario
-def routers_and_gossip(stage: Stage) -> None:
+def routers_and_gossip(network: RecordedNetwork) -> None:
     """Two routers, a peer and a client at each; they tell each other who is there."""
     options: Config = {"scouting/gossip/enabled": True}
-    _, first = stage.listener("router", options)
-    _, second = stage.listener("router", options | {"connect/endpoints": [first]})
+    _, first = network.listener("router", options)
+    _, second = network.listener("router", options | {"connect/endpoints": [first]})
     at_first, at_second = ({"connect/endpoints": [one]} for one in (first, second))
-    a, b = stage.node("client", at_first), stage.node("client", at_second)
-    c, d = stage.node("peer", options | at_first), stage.node("peer", options | at_second)
+    a, b = network.node("client", at_first), network.node("client", at_second)
+    c, d = network.node("peer", options | at_first), network.node("peer", options | at_second)
     names = ("put_and_delete", "a_query_and_its_reply", "liveliness", "matching")
     settle()
-    stage.run(a, b, *names)
-    stage.run(c, b, "put_and_delete", "errors_and_deletions")
-    stage.run(d, c, "put_and_delete", "nobody_answers")
+    network.run(a, b, *names)
+    network.run(c, b, "put_and_delete", "errors_and_deletions")
+    network.run(d, c, "put_and_delete", "nobody_answers")
 
 
 @scenario
-def a_router_comes_back(stage: Stage) -> None:
+def a_router_comes_back(network: RecordedNetwork) -> None:
     port = free_port()
     listening: Config = {"listen/endpoints": [f"tcp/127.0.0.1:{port}"]}
-    router = stage.node("router", listening)
+    router = network.node("router", listening)
     connecting: Config = {
-        "connect/endpoints": [stage.tap(port)],
+        "connect/endpoints": [network.tap(port)],
         "connect/retry": {"period_init_ms": 200},
     }
-    client = stage.node("client", connecting)
+    client = network.node("client", connecting)
     client.ask("subscribe", name="s", key="demo/**")
     client.ask("queryable", name="q", key="ask/me", replies=[{"key": "ask/me", "value": HELLO}])
     client.ask("token", name="t", key="group/me")
@@ -227,18 +227,18 @@ def a_router_comes_back(stage: Stage) -> None:
         settle()
         if is_announced:
             router.ask("close")
-        stage.gone(router)
-        router = stage.node("router", listening)
-        friend = stage.node("client", connecting)
+        network.kill(router)
+        router = network.node("router", listening)
+        friend = network.node("client", connecting)
         until(partial(is_alive, friend))
         friend.ask("put", key="demo/x", payload=HELLO)
         assert len(friend.ask("get", selector="ask/me")["replies"]) == 1
 
 
 @scenario
-def passwords_and_leases(stage: Stage) -> None:
+def passwords_and_leases(network: RecordedNetwork) -> None:
     """A short lease that is idle, stamps on everything, a password."""
-    book = stage.folder / "users.txt"
+    book = network.folder / "users.txt"
     book.write_text("alice:secret\n")
     place = "transport/auth/usrpwd"
     options: Config = {
@@ -248,19 +248,19 @@ def passwords_and_leases(stage: Stage) -> None:
         "transport/link/tx/lease": 2_000,
         "timestamping/enabled": True,
     }
-    a, b = clients(stage, options)
-    stage.run(a, b, "put_and_delete", "a_query_and_its_reply")
+    a, b = clients(network, options)
+    network.run(a, b, "put_and_delete", "a_query_and_its_reply")
     time.sleep(4)  # two leases
-    stage.run(a, b, "a_declared_querier", "a_node_goes")
-    stage.gone(a)
+    network.run(a, b, "a_declared_querier", "a_node_goes")
+    network.kill(a)
 
 
 @scenario
-def everything_at_once(stage: Stage) -> None:
+def everything_at_once(network: RecordedNetwork) -> None:
     """Declarations, publications and queries cross each other, and nodes leave in between."""
-    _, endpoint = stage.listener("router")
+    _, endpoint = network.listener("router")
     connecting: Config = {"connect/endpoints": [endpoint]}
-    nodes = [stage.node(mode, connecting) for mode in ("client", "client", "peer", "peer")]
+    nodes = [network.node(mode, connecting) for mode in ("client", "client", "peer", "peer")]
     for seed, node in enumerate(nodes):
         node.post("churn", seed=seed, seconds=CHURN_SECONDS)
     for node in nodes:
@@ -268,17 +268,17 @@ def everything_at_once(stage: Stage) -> None:
 
 
 @scenario
-def closed_under_load(stage: Stage) -> None:
+def closed_under_load(network: RecordedNetwork) -> None:
     """Clients, and then their router, are closed while they have more to send than they can."""
     for options, size in ((Config(), 100_000), (LOW_LATENCY, 1_000)):
-        router, endpoint = stage.listener("router", options)
+        router, endpoint = network.listener("router", options)
         connecting = options | {"connect/endpoints": [endpoint]}
-        watching = stage.node("client", connecting)
+        watching = network.node("client", connecting)
         watching.ask("subscribe", name="s", key="flood/small")
-        nodes = [stage.node(mode, connecting) for mode in ("client", "peer")]
+        nodes = [network.node(mode, connecting) for mode in ("client", "peer")]
         for node in nodes:
             node.ask("flood", key="flood/large", bytes=size, priority="BACKGROUND")
             node.ask("flood", key="flood/small", bytes=8, priority="REAL_TIME")
         settle()
-        stage.closed(nodes[0])
-        stage.closed(router)
+        network.close(nodes[0])
+        network.close(router)

@@ -9,11 +9,11 @@ import pytest
 from tests.chance import IS_FULL, first_seed
 from tests.rules import damage as ways
 from tests.rules.captures import clean, findings
-from tests.rules.chat import Chat
 from tests.rules.damage import DAMAGE, damaged
-from tests.rules.faults.on_the_wire import push
+from tests.rules.faults.batches import push
 from tests.rules.gate import run
-from tests.rules.wires import Recorder
+from tests.rules.legal_session import LegalSession
+from tests.rules.packet_recorder import Recorder
 from zenlake import limits, rules, trace
 from zenlake.limits import (
     RULES_ENDED_REQUESTS_MAX,
@@ -67,14 +67,14 @@ def test_what_was_blamed_once_is_not_again(seed: int, damage: ways.Way, tmp_path
 
 def test_violations_beyond_the_limit_are_counted_and_reported(tmp_path: Path) -> None:
     recorder = Recorder(1)
-    chat = Chat(recorder, protocol="tcp", lowlatency=False, compression=False)
-    chat.open()
+    session = LegalSession(recorder, protocol="tcp", lowlatency=False, compression=False)
+    session.open()
     times = RULES_FINDINGS_PER_SIDE_MAX + 7
     for _ in range(times):
-        chat.send(0, push("a//b"))
+        session.send(0, push("a//b"))
     for _ in range(5):
-        chat.send(0, push("a/*"))
-    chat.close(0)
+        session.send(0, push("a/*"))
+    session.close(0)
     recorder.write(tmp_path / "many.pcapng")
     checker = rules.Checker()
     for item, events in trace.open(str(tmp_path / "many.pcapng")).steps():
@@ -91,13 +91,13 @@ def test_violations_beyond_the_limit_are_counted_and_reported(tmp_path: Path) ->
 
 def test_a_message_that_was_given_up_needs_no_end(tmp_path: Path) -> None:
     recorder = Recorder(1)
-    chat = Chat(recorder, protocol="tcp", lowlatency=False, compression=False)
-    chat.open()
-    part = bytes(chat.batch_size - 24)
-    chat.unit(0, bytes(chat.fragment(0, part, more=True, first=chat.patch > 0)))
-    chat.raw(0, b"")
-    chat.live(9)
-    chat.close(0)
+    session = LegalSession(recorder, protocol="tcp", lowlatency=False, compression=False)
+    session.open()
+    part = bytes(session.batch_size - 24)
+    session.unit(0, bytes(session.fragment(0, part, more=True, first=session.patch > 0)))
+    session.raw(0, b"")
+    session.pass_time(9)
+    session.close(0)
     recorder.write(tmp_path / "given_up.pcapng")
     assert [one.rule.id for one in findings(tmp_path / "given_up.pcapng")] == ["batch-empty"]
 
@@ -108,12 +108,14 @@ def test_linkstate_peers_may_name_nodes_of_their_link_states(
 ) -> None:
     """A network of peers, as up to 1.8."""
     recorder = Recorder(1)
-    chat = Chat(recorder, protocol="tcp", lowlatency=False, compression=False, roles=roles)
-    chat.open()
-    chat.link_state(0)
+    session = LegalSession(
+        recorder, protocol="tcp", lowlatency=False, compression=False, roles=roles
+    )
+    session.open()
+    session.link_state(0)
     for node_id in (1, 2):
-        chat.send(0, Push(WireExpr(0, "a/b"), Put(b"v"), node_id=node_id))
-    chat.close(0)
+        session.send(0, Push(WireExpr(0, "a/b"), Put(b"v"), node_id=node_id))
+    session.close(0)
     recorder.write(tmp_path / "peers.pcapng")
     (found,) = findings(tmp_path / "peers.pcapng")
     assert (found.rule.id, found.message[:8]) == ("node-id-not-router", "NodeId 2")
@@ -121,9 +123,9 @@ def test_linkstate_peers_may_name_nodes_of_their_link_states(
 
 def test_only_the_rules_that_are_wanted(tmp_path: Path) -> None:
     recorder = Recorder(1)
-    chat = Chat(recorder, protocol="tcp", lowlatency=False)
-    chat.open()
-    chat.send(0, push("a//b"), push("a/*"))
+    session = LegalSession(recorder, protocol="tcp", lowlatency=False)
+    session.open()
+    session.send(0, push("a//b"), push("a/*"))
     recorder.write(tmp_path / "two.pcapng")
     opened = trace.open(str(tmp_path / "two.pcapng"))
     assert [one.rule.id for one in rules.check(opened, ["put-to-many"])] == ["put-to-many"]
@@ -135,13 +137,13 @@ def test_more_than_can_be_remembered_is_not_judged(
     assert limits.RULES_OPEN_MAX == RULES_OPEN_MAX > 1_000
     monkeypatch.setattr(fact_updates, "RULES_OPEN_MAX", 4)
     recorder = Recorder(1)
-    chat = Chat(recorder, protocol="tcp")
-    chat.open()
+    session = LegalSession(recorder, protocol="tcp")
+    session.open()
     for _ in range(6):
-        chat.send(0, chat.request_message(0, "a/b"))
+        session.send(0, session.request_message(0, "a/b"))
     for number in range(1, 7):
-        chat.final(1, number)
-    chat.close()
+        session.final(1, number)
+    session.close()
     recorder.write(tmp_path / "many.pcapng")
     assert not findings(tmp_path / "many.pcapng")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.rules.captures import findings
-from tests.rules.chat import Chat
-from tests.rules.faults.asking import states
-from tests.rules.wires import Recorder
+from tests.rules.faults.queries import states
+from tests.rules.legal_session import LegalSession
+from tests.rules.packet_recorder import Recorder
 from zenlake.rules import fact_updates
 from zenlake.rules.facts import SideFacts
 from zenlake.wire import LinkState, Oam, ZenohId
@@ -23,16 +23,16 @@ class LinkStateCapture:
     def __init__(self) -> None:
         self.recorder = Recorder(1)
         routers = ("router", "router")
-        self.chat = Chat(
+        self.session = LegalSession(
             self.recorder, roles=routers, protocol="tcp", lowlatency=False, compression=False
         )
-        self.chat.open()
+        self.session.open()
         self.version = 100
 
     def add(self, links: tuple[int, ...], *others: LinkState) -> None:
         self.version += 1
-        own = LinkState(0, self.version, links, zid=self.chat.ends[0].zid)
-        states(self.chat, 0, own, *others)
+        own = LinkState(0, self.version, links, zid=self.session.ends[0].zid)
+        states(self.session, 0, own, *others)
 
     def rules_broken(self, folder: Path) -> list[str]:
         self.recorder.write(folder / "link_states.pcapng")

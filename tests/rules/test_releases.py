@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.interop.puppets import Kind, theirs
+from tests.rules.recorded_network import RecordedNetwork
 from tests.rules.scenarios import SCENARIOS, TOO_MUCH_FOR
-from tests.rules.stage import Stage
 from zenlake import rules, trace
 from zenlake.rules import NOTE
 from zenlake.trace.events import MessageSeen
@@ -38,10 +38,10 @@ EXPLAINED = {
 
 @pytest.mark.parametrize(("name", "kind"), _RUNS, ids=lambda one: getattr(one, "name", one))
 def test_real_nodes_break_no_rule(name: str, kind: Kind, tmp_path: Path) -> None:
-    with Stage(kind, tmp_path) as stage:
-        SCENARIOS[name](stage)
-    assert stage.captures
-    for path in stage.captures:
+    with RecordedNetwork(kind, tmp_path) as network:
+        SCENARIOS[name](network)
+    assert network.captures
+    for path in network.captures:
         read(path)
 
 

@@ -9,9 +9,9 @@ import pytest
 from tests.chance import IS_FULL, first_seed
 from tests.rules import damage as ways
 from tests.rules.captures import clean
-from tests.rules.chat import Chat
 from tests.rules.damage import damaged
-from tests.rules.wires import Recorder
+from tests.rules.legal_session import LegalSession
+from tests.rules.packet_recorder import Recorder
 from tests.trace.event_reader import EventReader
 from zenlake import trace
 from zenlake.limits import TCP_HOLE_SEGMENTS_MAX, TRACE_WAITING_BATCHES_MAX
@@ -37,14 +37,14 @@ def test_batches_of_a_link_are_in_order(way: ways.Way, tmp_path: Path) -> None:
 def test_waiting_batches_are_limited() -> None:
     """One direction has a hole, and no unit can be found behind it."""
     recorder = Recorder(1)
-    chat = Chat(recorder, protocol="tcp", lowlatency=False, compression=False)
-    chat.open()
+    session = LegalSession(recorder, protocol="tcp", lowlatency=False, compression=False)
+    session.open()
     keep_alive = bytes(KeepAlive())
-    lost = chat.unit(1, keep_alive)
-    chat.unit(1, keep_alive)
+    lost = session.unit(1, keep_alive)
+    session.unit(1, keep_alive)
     first = len(recorder.packets)
     for _ in range(TCP_HOLE_SEGMENTS_MAX + TRACE_WAITING_BATCHES_MAX + 10):
-        chat.unit(0, keep_alive)
+        session.unit(0, keep_alive)
     reader = EventReader()
     counts = []
     for packet in recorder.packets:

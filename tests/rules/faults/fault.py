@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tests.rules.chat import Chat
+from tests.rules.legal_session import LegalSession
 
 Break = Callable[[Any], int]
 
 
 class Fault(NamedTuple):
-    """`break_rule` gets a chat, a group or a recorder and gives the packet of the fault."""
+    """`break_rule` gets a session, a group or a recorder and gives the packet of the fault."""
 
     rule: str
     break_rule: Break
     options: dict[str, Any]
     where: str
-    """`chat` (open), `handshake` (not yet open), `group` or `scouting`."""
+    """`session` (open), `handshake` (not yet open), `group` or `scouting`."""
     also: tuple[str, ...]
     """Rules that cannot but be broken with it."""
     ends: bool
@@ -29,7 +29,7 @@ FAULTS: dict[str, list[Fault]] = {}
 
 def fault(
     rule: str,
-    where: str = "chat",
+    where: str = "session",
     also: tuple[str, ...] = (),
     ends: bool = False,
     **options: Any,
@@ -41,21 +41,21 @@ def fault(
     return register
 
 
-def up_side(chat: Chat) -> int:
+def up_side(session: LegalSession) -> int:
     """A side that may declare what nobody asked for."""
-    side = chat.side()
-    return 1 - side if chat.goes_down(side) else side
+    side = session.side()
+    return 1 - side if session.is_higher(side) else side
 
 
-def asking_side(chat: Chat) -> int:
-    side = chat.asker()
+def asking_side(session: LegalSession) -> int:
+    side = session.interested_side()
     assert side is not None, "a pair in which nobody asks"
     return side
 
 
-def send_bytes(chat: Chat, side: int, data: bytes) -> int:
+def send_bytes(session: LegalSession, side: int, data: bytes) -> int:
     """A network message as bytes, on the reliable channel of priority 5."""
-    if not chat.lowlatency:
-        frame = chat.frame(side, [])
+    if not session.lowlatency:
+        frame = session.frame(side, [])
         data = bytes(frame) + data
-    return chat.unit(side, data)
+    return session.unit(side, data)

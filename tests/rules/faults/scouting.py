@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.rules.chat import QUERY
 from tests.rules.faults.fault import fault
 from tests.rules.group import Group, hello, scout
-from tests.rules.wires import SECOND, Recorder
+from tests.rules.legal_session import QUERY
+from tests.rules.packet_recorder import SECOND, Recorder
 from zenlake.wire import JoinQoS, KeepAlive, LaneSn, Push, Put, Query, Request
 from zenlake.wire.values.resolution import Resolution
 from zenlake.wire.values.whatami import WhatAmI, WhatAmIMatcher

@@ -1,6 +1,7 @@
-"""Wires: what nodes say to each other, as packets of a capture.
+"""Recorder: packets of connections that were never made, as a capture.
 
-A wire sends units at the scene's time and gives the number of the packet that completes each.
+A connection sends units at the recorder's time and returns the number of the packet that completes
+each.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Recorder:
                 writer.write(one)
 
 
-class TcpWire:
+class TcpConnection:
     """One connection; units may come in several segments."""
 
     is_stream = True
@@ -79,7 +80,7 @@ class TcpWire:
         return self._recorder.add(ipv4(segment, 6, *hosts))
 
 
-class UdpWire:
+class UdpConnection:
     """Datagrams between two addresses."""
 
     is_stream = False
@@ -100,10 +101,10 @@ class UdpWire:
         return self._recorder.add(ipv4(udp(data, ports), 17, *hosts))
 
     def end(self) -> None:
-        """Nothing says so."""
+        """No packet marks the end of UDP."""
 
 
 def datagram(recorder: Recorder, source: str, destination: str, data: bytes) -> int:
-    """From `A:p` to `A:p`."""
+    """One datagram between addresses such as `10.0.0.1:7447`."""
     (a, p), (b, q) = (end.split(":") for end in (source, destination))
     return recorder.add(ipv4(udp(data, (int(p), int(q))), 17, a, b))

@@ -1,4 +1,4 @@
-"""Stage: nodes of one release, and taps that record what they say to each other."""
+"""RecordedNetwork: nodes of one release, and taps that record what they send to each other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GROUP = "224.0.0.225"
 _TAPS: dict[str, Callable[[Path, int], Any]] = {"tcp": Tap, "udp": UdpTap}
 
 
-class Stage:
+class RecordedNetwork:
     """Nodes of one release; at the end all are closed, then the captures are whole."""
 
     def __init__(self, kind: Kind, folder: Path) -> None:
@@ -55,22 +55,22 @@ class Stage:
         self.captures.append(self.folder / f"{len(self.captures)}.pcapng")
         return self.captures[-1]
 
-    def gone(self, node: Held) -> None:
-        """Without a word."""
+    def kill(self, node: Held) -> None:
+        """Kill a node: it sends no CLOSE."""
         self._nodes.remove(node)
         node.kill()
 
-    def closed(self, node: Held) -> None:
+    def close(self, node: Held) -> None:
         self._nodes.remove(node)
         node.ask("close")
 
     def run(self, a: Held, b: Held, *cases: str) -> None:
-        """Those that the release has words for."""
+        """Run those cases that the release supports."""
         for name in cases:
             if self.kind.version >= SINCE[name]:
                 CASES[name](a, b)
 
-    def __enter__(self) -> Stage:
+    def __enter__(self) -> RecordedNetwork:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
