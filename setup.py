@@ -35,6 +35,8 @@ HOT_MODULES = (
     "src/zenlake/capture/packet.py",
     "src/zenlake/capture/pcap.py",
     "src/zenlake/capture/pcapng.py",
+    "src/zenlake/capture/segment_format.py",
+    "src/zenlake/capture/segment_reader.py",
     "src/zenlake/capture/stream_events.py",
     "src/zenlake/capture/tcp_*.py",
     "src/zenlake/capture/transport.py",

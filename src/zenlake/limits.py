@@ -25,6 +25,7 @@ CAPTURE_INTERFACES_MAX: Final = 4_096
 CAPTURE_COMMENT_BYTES_MAX: Final = 262_144
 CAPTURE_EXPANSION_RATIO_MAX: Final = 200
 CAPTURE_EXPANSION_FREE_BYTES_MAX: Final = 67_108_864
+RECORDING_STATE_BYTES_MAX: Final = 256 << 20
 VLAN_TAGS_MAX: Final = 4
 IP_EXTENSION_HEADERS_MAX: Final = 8
 IP_DATAGRAMS_MAX: Final = 1_024
@@ -221,6 +222,10 @@ _KEYS_AND_REASONS: Final = {
         "limits/capture/expansion_free_bytes",
         "a compressed file may expand to this size at any ratio; small captures are often"
         " repetitive",
+    ),
+    "RECORDING_STATE_BYTES_MAX": (
+        "limits/recording/state_bytes",
+        "bytes of the state at the start of a segment that a reader keeps until its first packet",
     ),
     "VLAN_TAGS_MAX": (
         "limits/capture/vlan_tags",

@@ -45,7 +45,7 @@ def test_every_flipped_bit_is_noticed(index: int) -> None:
             assert found is None, (place, bit)
 
 
-def test_a_segment_is_an_ordinary_capture(tmp_path: Path) -> None:
+def test_a_segment_is_a_capture(tmp_path: Path) -> None:
     file = tmp_path / "segment.pcapng"
     file.write_bytes(b"".join(blocks()))
     skipped = Skipped()

@@ -224,7 +224,7 @@ def test_udp_links_are_bounded() -> None:
     assert reader.datagrams._links_max == TRACE_UDP_LINKS_MAX
     reader.datagrams._links_max = 500
     for client in range(510):
-        reader.feed(datagram(client, b"\xff", client))
+        reader.feed(datagram(client + 1, b"\xff", client))
     assert len(reader.datagrams._links) == 500
     reader.finish()
     assert reader.undecoded_bytes == 510

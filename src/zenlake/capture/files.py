@@ -1,4 +1,4 @@
-"""Files: the packets of one or more capture files, read as one capture.
+"""Files: the packets of one or more capture files, or of a recording, read as one capture.
 
 The first bytes decide the format, never the name. A file that is no capture raises
 `CaptureError`; damage after its header never does, and is counted instead.
@@ -11,14 +11,23 @@ import re
 from collections.abc import Generator, Iterable
 from typing import Final
 
-from zenlake.capture import pcap, pcapng
+from zenlake.capture import pcap, pcapng, segment_reader
 from zenlake.capture.input import Input
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.pcap import PcapReader
 from zenlake.capture.pcapng import Comments, PcapngReader
+from zenlake.capture.recordings import (
+    GROWING_SUFFIX,
+    is_growing_segment,
+    is_recording,
+    segments,
+)
+from zenlake.capture.segment_reader import SegmentReader, begins_segment
 from zenlake.errors import CaptureError
 
-HARMLESS: Final = frozenset((pcapng.UNKNOWN_BLOCK, pcapng.COMMENTS_LEFT_OUT))
+HARMLESS: Final = frozenset(
+    (pcapng.UNKNOWN_BLOCK, pcapng.COMMENTS_LEFT_OUT, segment_reader.DROPPED)
+)
 """Reasons to skip a part of a file that are no damage."""
 
 _NUMBERED: Final = re.compile(r"(.*\.(?:pcap|pcapng|cap|dump|dmp))\d+", re.DOTALL)
@@ -30,28 +39,80 @@ def packets(
 ) -> Generator[Packet, None, None]:
     """All packets in the order of the paths, numbered from 1; the path `-` is standard input.
 
-    A caller that stops early calls `close` on the generator, which closes the file.
+    Packets of a recording have their numbers in the recording. Those with a number up to 0 are its
+    state at the beginning. A caller that stops early calls `close` on the generator, which closes
+    the file.
     """
     number = 0
     kept = Comments() if comments is None else comments
+    is_first = True
     for path in paths:
+        if path != "-" and is_recording(path):
+            recording = RecordingReader(path, skipped, number, is_first)
+            yield from recording.packets()
+            number = recording.number
+            is_first = False
+            continue
         input = Input(path, skipped)
         try:
-            reader = _reader(input, skipped, number, kept)
+            reader = _reader(input, skipped, number, kept, is_first)
             yield from reader.packets()
             number = reader.number
         finally:
             input.close()
+        is_first = False
+
+
+class RecordingReader:
+    """The packets of all segments of a recording; `number` is that of the last packet."""
+
+    def __init__(self, folder: str, skipped: Skipped, number: int, is_first: bool) -> None:
+        self.number = number
+        self._folder = folder
+        self._skipped = skipped
+        self._is_first = is_first
+
+    def packets(self) -> Generator[Packet, None, None]:
+        dropped = -1
+        for segment in segments(self._folder):
+            input = _open_segment(segment.path, segment.is_sealed, self._skipped)
+            try:
+                reader = SegmentReader(
+                    input,
+                    self._skipped,
+                    self.number,
+                    self._is_first,
+                    is_growing_segment(input.path),
+                    dropped,
+                )
+                yield from reader.packets()
+            finally:
+                input.close()
+            self.number, dropped = reader.number, reader.dropped
+            self._is_first = False
+
+
+def _open_segment(path: str, is_sealed: bool, skipped: Skipped) -> Input:
+    """Opens a segment, which may have been sealed since the folder was listed."""
+    try:
+        return Input(path, skipped)
+    except CaptureError:
+        if is_sealed:
+            raise
+    return Input(path.removesuffix(GROWING_SUFFIX), skipped)
 
 
 def _reader(
-    input: Input, skipped: Skipped, number: int, comments: Comments
-) -> PcapReader | PcapngReader:
+    input: Input, skipped: Skipped, number: int, comments: Comments, is_first: bool
+) -> PcapReader | PcapngReader | SegmentReader:
     if not input.has(0, 4):
         raise CaptureError(input.path, 0, input.problem or "too short for a capture")
     magic = input.buffer[:4]
     if magic in pcap.MAGICS:
         return PcapReader(input, skipped, number)
+    if begins_segment(input):
+        is_growing = is_growing_segment(input.path)
+        return SegmentReader(input, skipped, number, is_first, is_growing)
     if magic == pcapng.MAGIC:
         return PcapngReader(input, skipped, number, comments)
     cause = f"neither pcap nor pcapng: it begins with {magic.hex(' ')}"

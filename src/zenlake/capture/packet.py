@@ -7,7 +7,9 @@ class Packet:
     """Bytes of the link layer, with their time and number.
 
     `number` counts from 1 over all files of a capture, as `packet` does in the tables and as
-    other tools do. `original_bytes` exceeds `len(data)` if a snap length cut the packet.
+    other tools do. Packets with a number up to 0 are the state at the start of a recording: they
+    were sent before it begins. `original_bytes` exceeds `len(data)` if a snap length cut the
+    packet.
     """
 
     __slots__ = ("data", "interface", "link_type", "number", "original_bytes", "time_ns")

@@ -97,7 +97,9 @@ def _check(steps: Steps, report: _Report, only: list[str], as_json: bool) -> Non
                 print_json(_as_json(report.file, finding))
 
     for item, events in steps:
-        report.messages += sum([isinstance(event, MessageSeen) for event in events])
+        report.messages += sum(
+            [isinstance(event, MessageSeen) and not event.is_state for event in events]
+        )
         checker.feed(item, events)
         if checker.findings:
             collect()

@@ -148,6 +148,8 @@ class Checker:
                 self._report(rule, seen.sender, place_of(event), text)
 
     def _report(self, rule: Rule, side: SideFacts, place: Place, text: str) -> None:
+        if place.packet <= 0:
+            return  # the state of a recording: it may have been checked where it was sent
         times = side.broken.get(rule.id, 0) + 1
         # Known deviations are reported once for each side.
         if rule.severity == NOTE and times > 1:
@@ -165,7 +167,8 @@ class Checker:
         link_facts.is_cut = batch.state != "ok"
         if session is not None and session not in self._session_facts:
             is_whole = link.protocol in _STREAMS and link.seen_start and _begins(batch)
-            self._session_facts[session] = SessionFacts(session, is_whole)
+            # The state of a recording has what is open, not what was before.
+            self._session_facts[session] = SessionFacts(session, is_whole and batch.packet > 0)
         facts = self.facts(session)
         if link.is_behind or _is_unsettled(batch, link_facts):
             facts.note_gap()
@@ -246,9 +249,9 @@ class Checker:
     def _after_batch(self, batch: LinkBatch) -> None:
         link_facts, direction = self.link_facts(batch.link), batch.direction
         session = batch.link.session
-        link_facts.last_batch_ns[direction] = max(
-            link_facts.last_batch_ns[direction], batch.time_ns
-        )
+        if batch.packet > 0:
+            last_ns = link_facts.last_batch_ns[direction]
+            link_facts.last_batch_ns[direction] = max(last_ns, batch.time_ns)
         link_facts.batches[direction] += 1
         error = batch.error
         if batch.state == "malformed" and error is not None:

@@ -85,6 +85,15 @@ class Channel:
         self._at_boundary = False
         return gap - 1 if mask or 1 < gap <= _GUESSED_GAP_MAX else 0
 
+    def set_number(self, sn: int) -> None:
+        """Takes the last number of a channel from the state of a recording.
+
+        The state does not tell whether a fragmented message has just ended, after which deployed
+        nodes skip a number.
+        """
+        self.last_sn = sn
+        self._after_message = True
+
     def add(self, fragment: Fragment, packet: int, patch: int | None, mask: int) -> str | None:
         """Adds a fragment; returns the reason if it is ignored.
 

@@ -31,6 +31,15 @@ class TraceEvent:
     packet: int
     time_ns: int
 
+    @property
+    def is_state(self) -> bool:
+        """Whether the event repeats what happened before the first packet of a recording.
+
+        It tells about sessions, declarations and requests that are open when the recording begins,
+        and is not part of the recorded traffic: `packet` is 0 or less.
+        """
+        return self.packet <= 0
+
 
 class Carrier:
     """The FRAME or last FRAGMENT that carried a network message, without its payload."""
@@ -81,7 +90,7 @@ class MessageSeen(TraceEvent):
         message: Message,
     ) -> None:
         self.seq = seq
-        """The number of the message in the capture, from 1."""
+        """The number of the message in the capture, from 1; 0 before its first packet."""
         self.packet = packet
         self.time_ns = time_ns
         self.link = link

@@ -46,6 +46,8 @@ class Trace:
         self.undecoded: dict[str, int] = {}
         """Bytes by state: `truncated`, `gap`, `encrypted`, `not_zenoh`, `malformed`."""
         self.packets = 0
+        """The number of packets, without the state at the start of a recording."""
+        self._number = 0
         self.first_ns: int | None = None
         self.last_ns: int | None = None
         self.bytes_read = 0
@@ -94,12 +96,12 @@ class Trace:
             yield self._walk(items)
 
     def batches(self) -> Iterator[LinkBatch]:
-        """The batches instead of their events."""
+        """The batches instead of their events, without the state of a recording."""
         for items in self._read_all():
             # The walker runs too: after a loss, its sequence numbers decide what is plausible.
             self._walk(items)
             for item in items:
-                if isinstance(item, LinkBatch):
+                if isinstance(item, LinkBatch) and item.packet > 0:
                     yield item
 
     def steps(self) -> Steps:
@@ -129,9 +131,12 @@ class Trace:
 
     def _read(self, packet: Packet) -> list[LinkItem]:
         number, time_ns = packet.number, packet.time_ns
-        if self.first_ns is None:
-            self.first_ns = time_ns
-        self.packets, self.last_ns = number, time_ns
+        self._number = number
+        if number > 0:
+            if self.first_ns is None:
+                self.first_ns = time_ns
+            self.packets += 1
+            self.last_ns = time_ns
         self.bytes_read += len(packet.data) + _RECORD_BYTES
         content = self._transport.read(packet)
         if isinstance(content, Segment):
@@ -145,7 +150,7 @@ class Trace:
     def _read_end(self) -> list[LinkItem]:
         for reason, count in self._damage.counts.items():
             self.skipped.add(reason, self._damage.bytes[reason], count)
-        number, time_ns = (self.packets, self.last_ns or 0) if self._end is None else self._end
+        number, time_ns = (self._number, self.last_ns or 0) if self._end is None else self._end
         self._transport.finish()
         for event in self._streams.finish():
             self._connections.feed(event, number, time_ns)
@@ -186,7 +191,7 @@ class Trace:
 def count_kinds(events: list[TraceEvent], counts: dict[str, int]) -> None:
     """Adds the number of messages in these events to `counts`, by kind."""
     for event in events:
-        if isinstance(event, MessageSeen):
+        if isinstance(event, MessageSeen) and event.packet > 0:
             kind = event.kind
             counts[kind] = counts.get(kind, 0) + 1
 
@@ -200,7 +205,9 @@ def from_packets(end: tuple[int, int]) -> Trace:
 
 
 def open(paths: str | Iterable[str], ports: Iterable[int] = ()) -> Trace:
-    """The events of one capture, which may lie in several files; `-` is standard input.
+    """The events of one capture: a file, several files, or the folder of a recording.
+
+    The path `-` is standard input. The first events of a recording may be its state (`is_state`).
 
     With `ports`, traffic on these ports is assumed to be Zenoh, and all other traffic is left out.
     """

@@ -19,7 +19,7 @@ from zenlake.wire import Declare, Fragment, Frame, Interest, decode_network
 from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.kinds import kind_of
 from zenlake.wire.message import Message, NetworkMessage
-from zenlake.wire.sequence import previous_sn
+from zenlake.wire.sequence import is_ahead, previous_sn, sn_distance
 
 
 class Walker:
@@ -38,7 +38,7 @@ class Walker:
         elif isinstance(item, LinkClosed):
             self._end_channels(item)
             self.sessions.link_closed(item)
-        else:
+        elif item.packet > 0:
             if isinstance(item, Missing):
                 self._note_loss(item)
             self._out.append(item)
@@ -54,11 +54,9 @@ class Walker:
             if session is None:
                 session = self.sessions.begin(batch)
             node = sender_node(batch, session)
-            if batch.time_ns > node.last_seen_ns:
-                # A batch that was held behind a gap may be older than the last one.
-                node.last_seen_ns = batch.time_ns
-            if link.end is None or batch.packet <= link.end.packet:
-                node.last_seen_open_ns = max(node.last_seen_open_ns, batch.time_ns)
+            if batch.packet > 0:
+                # In the state of a recording, the last thing that a node sent may be missing.
+                self._note_time(batch, node)
             for message in batch.messages:
                 if isinstance(message, Frame):
                     self._frame(batch, session, node, message)
@@ -73,7 +71,7 @@ class Walker:
                     event = self._see(batch, session, node, kind_of(message), message)
                     self.sessions.transport(batch, session, event)
                     session = link.session or session
-        if batch.lost_bytes:
+        if batch.lost_bytes and batch.packet > 0:
             cause = "incomplete" if batch.error is None else str(batch.error)
             self._out.append(
                 Undecoded(
@@ -87,6 +85,14 @@ class Walker:
                 )
             )
 
+    def _note_time(self, batch: LinkBatch, node: Node) -> None:
+        link = batch.link
+        if batch.time_ns > node.last_seen_ns:
+            # A batch that was held behind a gap may be older than the last one.
+            node.last_seen_ns = batch.time_ns
+        if link.end is None or batch.packet <= link.end.packet:
+            node.last_seen_open_ns = max(node.last_seen_open_ns, batch.time_ns)
+
     def _see(
         self,
         batch: LinkBatch,
@@ -95,9 +101,11 @@ class Walker:
         kind: str,
         message: Message,
     ) -> MessageSeen:
-        self._seq += 1
+        seq = 0
+        if batch.packet > 0:
+            seq = self._seq = self._seq + 1
         event = MessageSeen(
-            self._seq,
+            seq,
             batch.packet,
             batch.time_ns,
             batch.link,
@@ -146,6 +154,13 @@ class Walker:
         event: MessageSeen,
     ) -> bool:
         """Whether a receiver accepts a FRAME or FRAGMENT by its sequence number."""
+        if batch.packet <= 0:
+            channel.set_number(carrier.sn)
+            if node.newest_sn == UNKNOWN or is_ahead(
+                sn_distance(node.newest_sn, carrier.sn, session.mask), session.mask
+            ):
+                node.newest_sn = carrier.sn
+            return True
         newest, node.newest_sn = node.newest_sn, carrier.sn
         if session.qos and batch.link.protocol == "udp":
             # zenoh-pico alone has one counter for all channels, and it has no QoS. Over UDP a
@@ -228,12 +243,17 @@ class Walker:
 
     def _unread(self, batch: LinkBatch, count: int, cause: str) -> None:
         link, direction = batch.link, batch.direction
+        if batch.packet <= 0:
+            return
         self._out.append(
             Undecoded(batch.packet, batch.time_ns, link, direction, "malformed", count, cause)
         )
 
     def _incomplete(self, batch: LinkBatch, channel: Channel, carrier: Frame | Fragment) -> None:
         priority = DEFAULT_PRIORITY if carrier.qos is None else int(carrier.qos)
+        if batch.packet <= 0:
+            channel.dropped_bytes = 0
+            return
         self._out.append(
             Missing(
                 batch.packet,
@@ -253,7 +273,7 @@ class Walker:
     def _end_channels(self, item: LinkClosed) -> None:
         """Reports fragmented messages that are incomplete at the end of the session."""
         session = item.link.session
-        if session is None or session.is_multicast:
+        if session is None or session.is_multicast or item.packet <= 0:
             return
         if any(not one.is_closed for one in session.links if one is not item.link):
             return

@@ -79,7 +79,8 @@ class _Reader:
             event.seq = self._numbers.seq(event.link, event.packet)
             if event.session is not None:
                 at = Moment(event.time_ns, event.packet)
-                self._collector.last_sent(event.session.id, event.sender_zid, at)
+                if not event.is_state:
+                    self._collector.last_sent(event.session.id, event.sender_zid, at)
                 if event.session.is_multicast:
                     self._member(event, event.session.id, at)
             if isinstance(event.message, Push):
@@ -122,7 +123,7 @@ class _Reader:
 
     def _publication(self, event: MessageSeen) -> None:
         session, key = event.session, event.key
-        if session is None or key is None:
+        if session is None or key is None or event.is_state:
             return
         qos = attributes.qos_of(event)
         assert qos is not None

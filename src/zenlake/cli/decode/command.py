@@ -206,6 +206,8 @@ class _Run:
             return
         passes = self._passes
         for event in events:
+            if event.is_state:
+                continue
             if isinstance(event, MessageSeen):
                 self._messages += 1
                 if passes is None or passes(event):
@@ -215,7 +217,7 @@ class _Run:
 
     def _followed(self, story: Follower, events: Iterator[TraceEvent]) -> Iterator[FollowerLine]:
         for event in events:
-            if isinstance(event, MessageSeen):
+            if isinstance(event, MessageSeen) and not event.is_state:
                 self._messages += 1
             for line in story.feed(event):
                 if self._is_chosen(line):
@@ -223,6 +225,8 @@ class _Run:
         yield from filter(self._is_chosen, story.finish())
 
     def _is_chosen(self, line: FollowerLine) -> bool:
+        if line.event is not None and line.event.is_state:
+            return False
         passes = self._passes
         return passes is None or not isinstance(line.event, MessageSeen) or passes(line.event)
 

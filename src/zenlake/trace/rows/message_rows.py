@@ -42,9 +42,13 @@ _ZID_DIGITS: Final = 32
 
 
 def add_message(rows: Rows, event: MessageSeen, seq: int) -> None:
-    """Adds a row to `messages` and to the table of its kind, if these tables are wanted."""
+    """Adds a row to `messages` and to the table of its kind, if these tables are wanted.
+
+    A message in the state of a recording was sent before: it gives only the events from which
+    declarations, interests and queries are put together.
+    """
     messages = rows.wanted(MessagesRow)
-    if messages is not None:
+    if messages is not None and event.packet > 0:
         messages.append(
             MessagesRow(
                 session=event.session,
@@ -74,7 +78,7 @@ def add_message(rows: Rows, event: MessageSeen, seq: int) -> None:
 
 def _sample(rows: Rows, event: MessageSeen, seq: int) -> None:
     samples = rows.wanted(SamplesRow)
-    if samples is None:
+    if samples is None or event.packet <= 0:
         return
     message = event.message
     assert isinstance(message, Push)

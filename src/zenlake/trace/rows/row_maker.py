@@ -55,7 +55,7 @@ class RowMaker:
     def feed(self, item: LinkItem, events: list[TraceEvent]) -> None:
         if isinstance(item, LinkBatch):
             self._batch(item)
-            if self._has_messages:
+            if self._has_messages and item.packet > 0:
                 set_wire_sizes(item, events)
         for event in events:
             if isinstance(event, MessageSeen):
@@ -124,7 +124,7 @@ class RowMaker:
     ) -> None:
         seq = self.seq(link, packet)
         batches = self.rows.wanted(BatchesRow)
-        if batches is None:
+        if batches is None or packet <= 0:
             return
         batches.append(
             BatchesRow(
