@@ -11,7 +11,7 @@ from tests.faults import least
 from tests.node.application import opened, settings_of
 from tests.waiting import until
 from zenlake.node.backoff import BRIEF_S, SOON_S, Backoff
-from zenlake.node.settings import Retry
+from zenlake.node.retry import Retry
 
 
 def test_failures_wait_longer_and_longer() -> None:

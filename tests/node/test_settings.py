@@ -8,7 +8,9 @@ import pytest
 
 from zenlake.errors import LocalError
 from zenlake.node import Node
-from zenlake.node.settings import ALL_ROLES, NodeSettings, Retry, Strategy
+from zenlake.node.autoconnect import ALL_ROLES, AutoconnectStrategy
+from zenlake.node.retry import Retry
+from zenlake.node.settings import NodeSettings
 from zenlake.wire import EndPoint, WhatAmI, ZenohId
 
 
@@ -148,10 +150,10 @@ def test_invalid_values_are_errors_that_name_the_key(config: dict[str, object]) 
 
 def test_strategies() -> None:
     small, great = ZenohId.from_int(1), ZenohId.from_int(2)
-    only = Strategy.of("greater-zid")
+    only = AutoconnectStrategy.of("greater-zid")
     assert only.allows(great, small, WhatAmI.PEER)
     assert not only.allows(small, great, WhatAmI.PEER)
-    mixed = Strategy.of({"to_router": "always", "to_peer": "greater-zid"})
+    mixed = AutoconnectStrategy.of({"to_router": "always", "to_peer": "greater-zid"})
     assert mixed.allows(small, great, WhatAmI.ROUTER)
     assert not mixed.allows(small, great, WhatAmI.PEER)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from zenlake.node.settings import Retry
+    from zenlake.node.retry import Retry
 
 # The shortest wait. A router that restarts is often back by then.
 SOON_S: Final = 0.05

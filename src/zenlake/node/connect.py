@@ -24,7 +24,7 @@ from zenlake.wire import CloseReason, EndPoint, Init, ZenohId, decode_transport
 
 if TYPE_CHECKING:
     from zenlake.node.node import Node
-    from zenlake.node.settings import Retry
+    from zenlake.node.retry import Retry
 
 log = logging.getLogger("zenlake.transport")
 

@@ -18,8 +18,8 @@ from zenlake.node.threads import ThreadError, join_threads, start_thread
 from zenlake.wire import EndPoint, WhatAmI, ZenohId
 
 if TYPE_CHECKING:
+    from zenlake.node.autoconnect import AutoconnectStrategy
     from zenlake.node.node import Node
-    from zenlake.node.settings import Strategy
     from zenlake.routing.gossip.gossip import Discovery as Gossiped
 
 log = logging.getLogger("zenlake.node")
@@ -61,7 +61,7 @@ class Discovery:
         role: WhatAmI,
         locators: Sequence[str],
         roles: int,
-        strategy: Strategy,
+        strategy: AutoconnectStrategy,
     ) -> None:
         node = self._node
         own = node.settings
