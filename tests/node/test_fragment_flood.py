@@ -7,7 +7,7 @@ import pytest
 from tests.faults import FULL, MIB, resident_bytes, scaled
 from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.application import opened, settings_of
-from tests.node.test_abuse import RawClient, opens_quickly
+from tests.node.raw_client import RawClient, opens_quickly
 from tests.waiting import until
 from zenlake.limits import FRAGMENT_IDLE_SECONDS_MAX, REASSEMBLY_PROCESS_BYTES_MAX
 from zenlake.wire import Fragment, Priority

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.node.application import opened, settings_of
-from tests.node.test_abuse import RawClient
+from tests.node.raw_client import RawClient
 from tests.waiting import until
 from zenlake.node.link_runner import LinkRunner
 

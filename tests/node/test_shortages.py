@@ -22,7 +22,7 @@ from tests.node.application import (
     until_declared,
     until_routed,
 )
-from tests.node.test_abuse import RawClient, opens_quickly
+from tests.node.raw_client import RawClient, opens_quickly
 from tests.waiting import until
 from zenlake.errors import ZenlakeError
 from zenlake.links.multicast import multicast_interfaces

@@ -10,7 +10,7 @@ from typing import Any
 
 import zenlake
 from tests.api.linked import config_of, connected, node_of
-from tests.node.test_abuse import RawClient
+from tests.node.raw_client import RawClient
 from tests.waiting import until, until_more
 from zenlake.cli.router_explain_text import text_of
 from zenlake.limits import UNSENT_BYTES_MAX

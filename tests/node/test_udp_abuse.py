@@ -15,7 +15,7 @@ import pytest
 from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.links.leftovers import own_threads
 from tests.node.application import opened, port_of, settings_of
-from tests.node.test_abuse import RawClient
+from tests.node.raw_client import RawClient
 from tests.waiting import until
 from zenlake.errors import ZenlakeError
 from zenlake.limits import (

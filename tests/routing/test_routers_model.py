@@ -65,7 +65,9 @@ class Node:
         self.ended: list[int] = []
 
 
-class Life:
+class RandomNetwork:
+    """Random events in a network of routers, compared with a model of the rules."""
+
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
         self.web = Web(*ROUTERS, gossip=False)
@@ -287,15 +289,15 @@ class Life:
 
 
 @pytest.mark.parametrize("offset", range(10))
-def test_lives_of_networks(offset: int) -> None:
+def test_many_events_in_networks(offset: int) -> None:
     seed = int(os.environ.get("ZENLAKE_SEED", "20261116")) + offset
     print("seed", seed)
-    Life(random.Random(seed)).run(200)
+    RandomNetwork(random.Random(seed)).run(200)
 
 
 @pytest.mark.parametrize("steps", [1, 40])
-def test_lives_in_short_slices(steps: int) -> None:
+def test_events_whose_jobs_run_in_short_slices(steps: int) -> None:
     """Jobs that run in many slices have the same result."""
-    life = Life(random.Random(steps))
-    life.web.slice_steps = steps
-    life.run(150)
+    network = RandomNetwork(random.Random(steps))
+    network.web.slice_steps = steps
+    network.run(150)
