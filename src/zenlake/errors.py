@@ -66,3 +66,16 @@ class CaptureError(ZenlakeError):
         self.path = path
         self.offset = offset
         self.cause = cause
+
+
+class SegmentsDeletedError(CaptureError):
+    """Segments of a recording were deleted before a reader got to them.
+
+    `first` and `last` are the numbers of the missing segments.
+    """
+
+    def __init__(self, path: str, first: int, last: int) -> None:
+        missing = f"segment {first}" if first == last else f"segments {first} to {last}"
+        super().__init__(path, 0, f"{missing} were deleted before they were read")
+        self.first = first
+        self.last = last

@@ -139,10 +139,13 @@ class CompressedSource(Source):
 class Input:
     """A window on the bytes of a capture: `buffer[i]` is byte `base + i` of the file."""
 
-    def __init__(self, path: str, skipped: Skipped) -> None:
+    def __init__(self, path: str, skipped: Skipped, start: int = 0) -> None:
+        """From the byte `start` of the file on, if that is not 0 as it is on disk."""
         self.path = path
-        self.base = 0
+        self.base = start
         self._file = _open(path)
+        if start:
+            self._file.seek(start)
         source = Source(path, self._file, skipped)
         head = source.read(_COMPRESSED_CHUNK_BYTES)
         while 0 < len(head) < 4:
@@ -152,7 +155,7 @@ class Input:
             head += more
         self._source = source
         self.buffer = head
-        if _is_gzip(head) or _is_zstd(head):
+        if not start and (_is_gzip(head) or _is_zstd(head)):
             try:
                 self._source = CompressedSource(source, head, _is_gzip(head))
             except CaptureError:

@@ -98,12 +98,25 @@ class SegmentReader:
         self._state_bytes = 0
         self._is_past_state = False
         self._searched_bytes = 0
+        self.place = input.base
+        """The offset of the next block, after that of the last packet."""
+        self._may_resume = False
         self.dropped = dropped
         """How many packets the recorder had dropped by the last block that says so; -1: unknown."""
 
+    def resume(self, input: Input, may_resume: bool) -> Iterator[Packet]:
+        """The packets from `place` on in a file that has grown; `input` begins there.
+
+        With `may_resume` the end of the file is not the end of the segment: what is there and is
+        no whole block is left to the next call.
+        """
+        self._input = input
+        self._is_growing = self._may_resume = may_resume
+        return self.packets()
+
     def packets(self) -> Iterator[Packet]:
         input = self._input
-        place = self._next_block(0)
+        place = self._next_block(self.place)
         while place >= 0:
             buffer = input.buffer
             position = place - input.base
@@ -118,6 +131,7 @@ class SegmentReader:
                     break
                 if type == PACKET:
                     packet = self._packet(position, stop, trailer[1])
+                    self.place = input.base + stop
                     if packet is not None:
                         if not self._is_past_state:
                             yield from self._pop_state()
@@ -125,8 +139,10 @@ class SegmentReader:
                 else:
                     self._other(type, trailer[1])
                 position = stop
-            place = self._next_block(input.base + position)
-        yield from self._pop_state()
+            self.place = input.base + position
+            place = self._next_block(self.place)
+        if not self._may_resume:
+            yield from self._pop_state()
 
     def _pop_state(self) -> list[Packet]:
         """The packets of the state, with numbers up to 0."""
@@ -234,9 +250,8 @@ class SegmentReader:
                 self._skipped.add(WRONG_CHECKSUM, place - begin)
                 return place
             place = input.find(_PATTERN, place + 1, limit, _PATTERN_BYTES)
-        rest = input.drain() - begin
         if not self._is_growing:
-            self._skipped.add(CUT if is_cut else WRONG_CHECKSUM, rest)
+            self._skipped.add(CUT if is_cut else WRONG_CHECKSUM, input.drain() - begin)
         return -1
 
     def _is_next(self, place: int, length: int) -> bool:
