@@ -151,3 +151,14 @@ def test_waiting_for_reports_of_a_parent_ends() -> None:
     assert reports.complete_at() == 1.5 + PATIENCE_S
     reports.received_at = 100.0
     assert reports.complete_at() == 1.0 + PATIENCE_MAX_S
+
+
+def test_reports_of_a_neighbour_that_is_gone_are_removed() -> None:
+    web = triangle()
+    report_token_of_a(web, "b", "other")
+    routers = web.routers["c"].tables.routers
+    assert routers is not None
+    reports = routers.parents._reports
+    assert {str(face.zid) for one in reports.values() for face in one._by} >= {str(zid_of("b"))}
+    web.unlink("b", "c")
+    assert [face for one in reports.values() for face in one._by if face.is_gone] == []
