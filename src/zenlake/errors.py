@@ -5,6 +5,7 @@
     │   └── KeyExprError     a text that is not a key expression, with the position
     ├── WireError        the peer's mistake: bytes that are not a message, with the place
     ├── CaptureError     a file's mistake: not a capture, or damaged beyond reading on
+    ├── RecordingError   a recording's folder: not one, in use, not writable
     ├── LakeError        a lake's: none there, damaged, in use, no room (in `lake.publish`)
     └── SchemaError      ours: a reader does not fill the declared columns (in `lake.schema`)
 
@@ -79,3 +80,12 @@ class SegmentsDeletedError(CaptureError):
         super().__init__(path, 0, f"{missing} were deleted before they were read")
         self.first = first
         self.last = last
+
+
+class RecordingError(ZenlakeError):
+    """A folder that cannot be recorded into, or is no recording. `path` names it."""
+
+    def __init__(self, path: str, cause: str) -> None:
+        super().__init__(f"{path}: {cause}")
+        self.path = path
+        self.cause = cause

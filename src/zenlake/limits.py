@@ -148,6 +148,12 @@ GLOB_DEPTH_MAX: Final = 64
 REDACTION_BYTES_MAX: Final = 256 << 20
 EXPLAIN_BYTES_MAX: Final = 8_192
 EXPLAIN_CHARACTERS_MAX: Final = 65_536
+RECORDING_STATE_BYTES_MAX: Final = 32 << 20
+RECORDING_STATE_MESSAGE_BYTES_MAX: Final = 1 << 20
+RECORDING_STATE_HANDSHAKE_BATCHES_MAX: Final = 16
+RECORDING_ADDRESS_PAIRS_MAX: Final = 4_096
+RECORDING_ADDRESS_USES_MAX: Final = 64
+RECORDING_DATAGRAM_LINKS_MAX: Final = 4_096
 
 
 class Limit(NamedTuple):
@@ -691,6 +697,32 @@ _KEYS_AND_REASONS: Final = {
         "names that one path pattern may list in braces, `{a,b}`: each is looked up",
     ),
     "GLOB_DEPTH_MAX": ("limits/glob_depth", "braces within braces in one pattern of paths"),
+    "RECORDING_STATE_BYTES_MAX": (
+        "limits/recording/state_bytes",
+        "memory for what a segment repeats at its start; beyond it the oldest requests are"
+        " forgotten, then new declarations",
+    ),
+    "RECORDING_STATE_MESSAGE_BYTES_MAX": (
+        "limits/recording/state_message_bytes",
+        "the longest message that a segment repeats at its start: a request may carry a payload",
+    ),
+    "RECORDING_STATE_HANDSHAKE_BATCHES_MAX": (
+        "limits/recording/state_handshake_batches",
+        "batches of a handshake that a segment repeats; four are usual, datagrams may be sent"
+        " twice",
+    ),
+    "RECORDING_ADDRESS_PAIRS_MAX": (
+        "limits/recording/address_pairs",
+        "pairs of addresses whose earlier links are counted, for the names of links",
+    ),
+    "RECORDING_ADDRESS_USES_MAX": (
+        "limits/recording/address_uses",
+        "earlier links between two addresses that a segment repeats, two packets each",
+    ),
+    "RECORDING_DATAGRAM_LINKS_MAX": (
+        "limits/recording/datagram_links",
+        "datagram links whose state is kept: datagrams do not show the end of a link",
+    ),
 }
 
 LIMITS: Final[tuple[Limit, ...]] = tuple(

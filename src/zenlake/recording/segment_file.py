@@ -1,0 +1,102 @@
+"""SegmentFile: one segment while it is written.
+
+The file has the name `NNNNNNNN.pcapng.part` until it is complete; then it is renamed. A write
+either adds all its blocks or none: what a failed write left behind is cut off before the next.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import Final
+
+from zenlake.capture.segment_format import (
+    STATE,
+    WIRE,
+    interface_block,
+    packet_block,
+    section_block,
+    statistics_block,
+)
+from zenlake.recording.files import Files
+from zenlake.recording.state_tracker import StatePacket
+
+SUFFIX: Final = ".pcapng"
+PART: Final = ".part"
+
+
+def segment_name(number: int) -> str:
+    return f"{number:08d}{SUFFIX}"
+
+
+def head_blocks(
+    recording: str, number: int, packets_before: int, state: list[StatePacket], forgotten: int
+) -> bytes:
+    """The first blocks of a segment: section, interfaces, state."""
+    comment: dict[str, object] = {"recording": recording, "segment": number}
+    if forgotten:
+        comment["forgotten"] = forgotten
+    blocks = [
+        section_block(json.dumps(comment), "zenlake", packets_before),
+        interface_block(WIRE, "wire"),
+        interface_block(STATE, "state"),
+    ]
+    blocks += [packet_block(STATE, one.time_ns, one.data, one.flags, 0) for one in state]
+    return b"".join(blocks)
+
+
+class SegmentFile:
+    """A segment that is being written. Errors of the system are raised as they are."""
+
+    def __init__(self, folder: str, number: int, files: Files) -> None:
+        self.number = number
+        self._folder = folder
+        self._files = files
+        self.path = os.path.join(folder, segment_name(number))
+        self._fd = files.create(self.path + PART)
+        self.size = 0
+        """The bytes of all blocks that were written whole."""
+        self.synced_size = 0
+        """Of these, the bytes that are on the disk."""
+        self._is_torn = False
+
+    def write(self, pieces: list[bytes], size: int) -> None:
+        """Append blocks; `size` is their length together."""
+        if self._is_torn:
+            self._files.truncate(self._fd, self.size)
+            self._is_torn = False
+        try:
+            self._files.write(self._fd, pieces, size)
+        except OSError:
+            self._is_torn = True
+            with suppress(OSError):
+                self._files.truncate(self._fd, self.size)
+                self._is_torn = False
+            raise
+        self.size += size
+
+    def sync(self) -> None:
+        """Wait until everything that was written is on the disk."""
+        self._files.sync(self._fd)
+        self.synced_size = self.size
+
+    def seal(self, time_ns: int, dropped: int) -> None:
+        """Write the last block and give the file its final name."""
+        block = statistics_block(time_ns, dropped)
+        self.write([block], len(block))
+        self.sync()
+        self._files.rename(self.path + PART, self.path)
+        self._files.sync_folder(self._folder)
+        self.close()
+
+    def close(self) -> None:
+        """Leave the file as it is."""
+        if self._fd >= 0:
+            fd, self._fd = self._fd, -1
+            with suppress(OSError):
+                self._files.close(fd)
+
+    def is_missing(self) -> bool:
+        """Whether the file was removed while it is written."""
+        return not os.path.exists(self.path + PART)

@@ -1,0 +1,318 @@
+"""StateTracker: what a reader must know that begins in the middle of a recording.
+
+Feed it all links, batch by batch or packet by packet. At any time, `packets` returns packets that
+bring a new reader to the same state: the handshake of each open link, its aliases, live
+declarations, open interests and requests, unfinished messages, and the last sequence number of
+each lane. They keep the original times and end at the sequence number of the next byte, so that
+the packets that follow continue them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final, NamedTuple
+
+from zenlake.capture.segment_format import FIRST, PLAIN
+from zenlake.limits import (
+    RECORDING_ADDRESS_PAIRS_MAX,
+    RECORDING_ADDRESS_USES_MAX,
+    RECORDING_DATAGRAM_LINKS_MAX,
+    RECORDING_STATE_BYTES_MAX,
+)
+from zenlake.recording.link_packets import LinkPackets
+from zenlake.recording.link_state import state_units
+from zenlake.recording.packet_headers import (
+    ACK,
+    FIN,
+    RST,
+    SYN,
+    UDP,
+    End,
+    Parsed,
+    ends_of_pair,
+    pair_of_ends,
+    parse,
+)
+from zenlake.recording.tracked_link import Budget, TrackedLink
+from zenlake.wire import Init, decode_batch
+
+_MASK: Final = 0xFFFF_FFFF
+_INIT: Final = 0x01
+
+
+class StatePacket(NamedTuple):
+    """One packet of the state: the time, flags and bytes of its block."""
+
+    time_ns: int
+    flags: int
+    data: bytes
+
+
+class _Uses:
+    """How many links there were between two addresses."""
+
+    __slots__ = ("count", "ends", "order", "time_ns")
+
+    def __init__(self, ends: tuple[End, End]) -> None:
+        self.ends = ends
+        self.count = 0
+        self.order = 0
+        self.time_ns = 0
+
+
+class _Followed:
+    """A link that is fed packet by packet: its unfinished batches."""
+
+    __slots__ = ("link", "needed", "parts")
+
+    def __init__(self, link: TrackedLink) -> None:
+        self.link = link
+        self.parts: list[list[bytes]] = [[], []]
+        self.needed = [0, 0]
+
+
+class StateTracker:
+    """The state of all links of a recording."""
+
+    def __init__(self, bytes_max: int = RECORDING_STATE_BYTES_MAX) -> None:
+        self._budget = Budget(bytes_max)
+        self._links: dict[int, TrackedLink] = {}
+        self._uses: OrderedDict[bytes, _Uses] = OrderedDict()
+        """By address pair, the smaller direction: the least recently used first."""
+        self._order = 0
+        self._numbers = 0
+        self._followed: dict[bytes, tuple[_Followed, int]] = {}
+        """By the pair in packets: the link and the direction."""
+
+    @property
+    def forgotten(self) -> int:
+        """How many messages were left out of the state, because its limit was reached."""
+        return self._budget.forgotten
+
+    @property
+    def links(self) -> list[TrackedLink]:
+        """The open links, in the order in which they opened."""
+        return list(self._links.values())
+
+    # --- by link -------------------------------------------------------------------------
+
+    def open(
+        self,
+        ends: tuple[End, End],
+        is_stream: bool,
+        time_ns: int,
+        next_seq: tuple[int, int] = (0, 0),
+        is_group: bool = False,
+    ) -> TrackedLink:
+        """A link opens; `ends[0]` opened it. The bytes of each direction begin at `next_seq`."""
+        self._order += 1
+        self._numbers += 1
+        uses = self._uses_of(ends)
+        uses.count += 1
+        uses.order, uses.time_ns, uses.ends = self._order, time_ns, ends
+        link = TrackedLink(
+            self._numbers,
+            ends,
+            is_stream,
+            is_group,
+            uses.count,
+            self._order,
+            time_ns,
+            self._budget,
+        )
+        link.next_seq = [next_seq[0], next_seq[1]]
+        self._links[link.number] = link
+        return link
+
+    def batch(
+        self, link: TrackedLink, direction: int, data: bytes, flags: int, time_ns: int
+    ) -> None:
+        """A batch without its length prefix, as it crossed the link."""
+        self._order += 1
+        if flags & PLAIN:
+            link.plain_batch(direction, data, self._order, time_ns)
+        else:
+            link.batch(direction, data, self._order, time_ns)
+            self._order = link.count
+            if link.is_group and link.is_over:
+                self.close(link, time_ns)
+
+    def lose(self, link: TrackedLink, direction: int) -> None:
+        """Bytes of a direction were lost before the next batch."""
+        link.lose(direction)
+
+    def close(self, link: TrackedLink, time_ns: int) -> None:
+        if self._links.pop(link.number, None) is not None:
+            link.forget()
+            self._order += 1
+            uses = self._uses_of(link.ends)
+            uses.order, uses.time_ns = self._order, time_ns
+
+    def _uses_of(self, ends: tuple[End, End]) -> _Uses:
+        pair = min(pair_of_ends(*ends), pair_of_ends(ends[1], ends[0]))
+        uses = self._uses.get(pair)
+        if uses is None:
+            uses = self._uses[pair] = _Uses(ends)
+            if len(self._uses) > RECORDING_ADDRESS_PAIRS_MAX:
+                self._uses.popitem(last=False)
+        else:
+            self._uses.move_to_end(pair)
+        return uses
+
+    # --- by packet -----------------------------------------------------------------------
+
+    def feed_packet(self, time_ns: int, data: bytes, flags: int) -> None:
+        """A packet of a recording, from WIRE, or from STATE where a reader begins."""
+        headers = parse(data)
+        if headers is None:
+            return
+        if headers.protocol == UDP:
+            self._feed_datagram(time_ns, data[headers.start :], flags, headers.pair)
+            return
+        if headers.flags & (SYN | RST | FIN):
+            self._feed_control(time_ns, headers)
+            return
+        entry = self._followed.get(headers.pair)
+        if entry is None or len(data) == headers.start:
+            return
+        followed, direction = entry
+        link = followed.link
+        if headers.seq != link.next_seq[direction]:
+            link.lose(direction)
+            followed.parts[direction] = []
+        link.next_seq[direction] = (headers.seq + len(data) - headers.start) & _MASK
+        if flags & FIRST:
+            followed.parts[direction] = []
+            prefix = link.prefix_bytes(direction)
+            content = data[headers.start + prefix :]
+            if flags & PLAIN:
+                # A long batch goes on in the next packet; its sequence number is in this one.
+                self.batch(link, direction, content, flags, time_ns)
+                return
+            stop = headers.start + prefix
+            size = int.from_bytes(data[headers.start : stop], "little")
+            if len(content) >= size:
+                self.batch(link, direction, content, flags, time_ns)
+                return
+            followed.parts[direction] = [content]
+            followed.needed[direction] = size - len(content)
+        elif followed.parts[direction]:
+            content = data[headers.start :]
+            followed.parts[direction].append(content)
+            followed.needed[direction] -= len(content)
+            if followed.needed[direction] <= 0:
+                whole = b"".join(followed.parts[direction])
+                followed.parts[direction] = []
+                self.batch(link, direction, whole, flags, time_ns)
+
+    def _feed_control(self, time_ns: int, headers: Parsed) -> None:
+        pair, flags = headers.pair, headers.flags
+        entry = self._followed.get(pair)
+        if flags & SYN and not flags & ACK:
+            if entry is not None:
+                self._end_followed(entry[0], time_ns)
+            ends = ends_of_pair(pair)
+            start = (headers.seq + 1) & _MASK
+            self._follow(self.open(ends, True, time_ns, (start, start)))
+        elif entry is None:
+            return
+        elif flags & SYN:
+            entry[0].link.next_seq[entry[1]] = (headers.seq + 1) & _MASK
+        elif flags & RST:
+            self._end_followed(entry[0], time_ns)
+        else:
+            self._order += 1
+            link, direction = entry[0].link, entry[1]
+            link.fins.append((self._order, time_ns, direction))
+            link.next_seq[direction] = headers.seq
+            if len({one[2] for one in link.fins}) == 2:
+                self._end_followed(entry[0], time_ns)
+
+    def _follow(self, link: TrackedLink) -> _Followed:
+        followed = _Followed(link)
+        self._followed[pair_of_ends(*link.ends)] = (followed, 0)
+        if not link.is_group:
+            self._followed[pair_of_ends(link.ends[1], link.ends[0])] = (followed, 1)
+        return followed
+
+    def _end_followed(self, followed: _Followed, time_ns: int) -> None:
+        link = followed.link
+        for pair in (pair_of_ends(*link.ends), pair_of_ends(link.ends[1], link.ends[0])):
+            entry = self._followed.get(pair)
+            if entry is not None and entry[0] is followed:
+                del self._followed[pair]
+        self.close(link, time_ns)
+
+    def _feed_datagram(self, time_ns: int, content: bytes, flags: int, pair: bytes) -> None:
+        entry = self._followed.get(pair)
+        if entry is not None and _begins_another(entry[0].link, content):
+            self._end_followed(entry[0], time_ns)
+            entry = None
+        if entry is None:
+            datagram_links = [one for one in self._links.values() if not one.is_stream]
+            if len(datagram_links) >= RECORDING_DATAGRAM_LINKS_MAX:
+                oldest = self._followed.get(pair_of_ends(*datagram_links[0].ends))
+                if oldest is not None:
+                    self._end_followed(oldest[0], time_ns)
+            ends = ends_of_pair(pair)
+            link = self.open(ends, False, time_ns, is_group=_is_group(ends[1]))
+            entry = (self._follow(link), 0)
+        followed, direction = entry
+        self.batch(followed.link, direction, content, flags, time_ns)
+        if followed.link.is_group and followed.link.is_over:
+            self._end_followed(followed, time_ns)
+
+    # --- the state -----------------------------------------------------------------------
+
+    def packets(self) -> list[StatePacket]:
+        """The packets that bring a new reader to this state."""
+        found: list[tuple[int, int, int, bytes]] = []
+        open_uses: set[bytes] = set()
+        for link in self._links.values():
+            pair = min(pair_of_ends(*link.ends), pair_of_ends(link.ends[1], link.ends[0]))
+            open_uses.add(pair)
+            _link_packets(link, found)
+        for pair, uses in self._uses.items():
+            if pair not in open_uses:
+                count = min(uses.count, RECORDING_ADDRESS_USES_MAX)
+                earlier = LinkPackets(uses.ends, True, [1 << 20, 1 << 20])
+                found += [(uses.order, uses.time_ns, 0, one) for one in earlier.earlier_uses(count)]
+        found.sort(key=_order_of)
+        return [StatePacket(time_ns, flags, data) for _, time_ns, flags, data in found]
+
+
+def _link_packets(link: TrackedLink, found: list[tuple[int, int, int, bytes]]) -> None:
+    """Appends the state of one link: order, time, flags and bytes of each packet."""
+    units = state_units(link)
+    sizes = [0, 0]
+    for unit in units:
+        sizes[unit.direction] += len(unit.data)
+    firsts = [link.next_seq[direction] - sizes[direction] for direction in (0, 1)]
+    packets = LinkPackets(link.ends, link.is_stream, firsts)
+    earlier = min(link.use - 1, RECORDING_ADDRESS_USES_MAX)
+    for one in packets.earlier_uses(earlier) + packets.opening():
+        found.append((link.order, link.opened_ns, 0, one))
+    for unit in units:
+        flags = FIRST
+        for one in packets.data(unit.direction, unit.data):
+            found.append((unit.order, unit.time_ns, flags, one))
+            flags = 0
+    for order, time_ns, direction in link.fins:
+        found.append((order, time_ns, 0, packets.closing()[direction]))
+
+
+def _order_of(entry: tuple[int, int, int, bytes]) -> int:
+    return entry[0]
+
+
+def _begins_another(link: TrackedLink, content: bytes) -> bool:
+    """Whether a datagram is the InitSyn of another session between the same ends."""
+    if not link.is_open or link.is_group or not content or content[0] & 0x1F != _INIT:
+        return False
+    messages = decode_batch(content).messages
+    return bool(messages) and isinstance(messages[0], Init) and messages[0].cookie is None
+
+
+def _is_group(end: End) -> bool:
+    first = end.address[0]
+    return first == 0xFF if len(end.address) == 16 else 224 <= first < 240

@@ -1,0 +1,91 @@
+"""Bundled captures as a recorder would have written them: the packets of their links."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from zenlake import trace
+from zenlake.capture.packet import Packet
+from zenlake.capture.segment_format import FIRST, LINK_TYPE_RAW_IP, PLAIN
+from zenlake.recording.link_packets import LinkPackets, first_seq
+from zenlake.recording.packet_headers import End, end_of_locator, of_one_family
+from zenlake.recording.state_tracker import StatePacket
+from zenlake.trace import TraceEvent
+from zenlake.trace.link import LinkBatch, LinkClosed
+from zenlake.trace.links.units import LOW_LATENCY
+from zenlake.trace.trace import from_packets
+from zenlake.wire import Frame, Push
+
+CAPTURES = Path(__file__).parents[1] / "data" / "captures"
+
+
+def ends_of(source: str, destination: str) -> tuple[End, End]:
+    return of_one_family(end_of_locator(f"tcp/{source}"), end_of_locator(f"tcp/{destination}"))
+
+
+def is_plain(batch: LinkBatch) -> bool:
+    if batch.form == LOW_LATENCY:
+        return all(isinstance(message, Push) for message in batch.messages)
+    if len(batch.messages) != 1 or not isinstance(batch.messages[0], Frame):
+        return False
+    return all(isinstance(message, Push) for message in batch.messages[0].messages)
+
+
+@cache
+def recorded(path: Path) -> tuple[StatePacket, ...]:
+    """The packets of all links of a capture whose beginning is in it."""
+    found: list[StatePacket] = []
+    links: dict[str, LinkPackets] = {}
+    lossy: set[str] = set()
+    now = 0
+    with trace.open(str(path)) as capture:
+        for item, _ in capture.steps():
+            if isinstance(item, (LinkBatch, LinkClosed)):
+                now = max(now, item.time_ns)
+            if isinstance(item, LinkClosed):
+                closed = links.pop(item.link.name, None)
+                if closed is not None and item.cause != "end":
+                    found += [StatePacket(now, 0, one) for one in closed.closing()]
+                continue
+            if not isinstance(item, LinkBatch) or item.link.protocol == "scouting":
+                continue
+            link = item.link
+            is_stream = link.protocol in ("tcp", "ws")
+            if link.session is None or item.state != "ok" or link.name in lossy:
+                lossy.add(link.name)  # a recorder would have all of its bytes
+                continue
+            if not link.session.seen_start or (is_stream and not link.seen_start):
+                continue
+            packets = links.get(link.name)
+            if packets is None:
+                seq = first_seq(now)
+                packets = LinkPackets(ends_of(*link.ends), is_stream, [seq, seq])
+                links[link.name] = packets
+                found += [StatePacket(now, 0, one) for one in packets.opening()]
+            data = item.data
+            if is_stream:
+                data = len(data).to_bytes(4 if item.form == LOW_LATENCY else 2, "little") + data
+            flags = PLAIN if is_plain(item) else 0
+            for number, one in enumerate(packets.data(item.direction, data)):
+                found.append(StatePacket(now, flags if number else flags | FIRST, one))
+    return tuple(found)
+
+
+def events_of(
+    state: list[StatePacket], packets: tuple[StatePacket, ...], start: int
+) -> list[TraceEvent]:
+    """The events of a reader that begins with a state before packet number `start`."""
+    last = packets[-1].time_ns if packets else 0
+    reader = from_packets((len(packets), last))
+    events: list[TraceEvent] = []
+    numbered = [(1 + number - len(state), one) for number, one in enumerate(state)]
+    numbered = [(min(0, number), one) for number, one in numbered]
+    numbered += list(enumerate(packets, 1))[start - 1 :]
+    for number, one in numbered:
+        packet = Packet(number, one.time_ns, LINK_TYPE_RAW_IP, one.data, len(one.data))
+        for _, found in reader.feed(packet):
+            events += found
+    for _, found in reader.finish():
+        events += found
+    return events
