@@ -5,26 +5,25 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class FilteredLink(Protocol):
-    """What a filter knows of the link of a batch."""
+class LinkFilter(Protocol):
+    """Removes keys or payloads from the batches of one link. The writer thread calls it."""
 
-    @property
-    def number(self) -> int:
-        """Counts the links of one recorder from 1; a number is not used again."""
+    def batch(self, direction: int, content: bytes, flags: int) -> tuple[bytes, int] | None:
+        """The batch to record instead and its flags, or None to record nothing of it.
+
+        A batch is given without its length prefix, as it crossed the link; those of the
+        handshake come too.
+        """
+
+    def lost(self, direction: int, is_plain: bool) -> None:
+        """Batches of a direction were lost here; `is_plain` if all had only publications."""
+
+    def close(self) -> None:
+        """No batch of this link follows."""
 
 
 class BatchFilter(Protocol):
-    """Removes keys or payloads from batches. The recorder's writer thread calls it."""
+    """The rules of one recording."""
 
-    def batch(
-        self, link: FilteredLink, direction: int, batch: bytes, is_low_latency: bool
-    ) -> bytes | None:
-        """The batch to record instead, or None to record nothing of it.
-
-        A batch is given without its length prefix and decompressed; handshake batches come too.
-        With `is_low_latency` it is one unit of network messages without frames. Direction 0 is
-        from the side that opened the link. The answer is not longer than the batch.
-        """
-
-    def closed(self, link: FilteredLink) -> None:
-        """No batch of this link follows."""
+    def link(self) -> LinkFilter:
+        """The filter of a link that opens."""
