@@ -148,7 +148,7 @@ GLOB_DEPTH_MAX: Final = 64
 REDACTION_BYTES_MAX: Final = 256 << 20
 EXPLAIN_BYTES_MAX: Final = 8_192
 EXPLAIN_CHARACTERS_MAX: Final = 65_536
-RECORDING_STATE_BYTES_MAX: Final = 32 << 20
+RECORDING_TRACKED_BYTES_MAX: Final = 32 << 20
 RECORDING_STATE_MESSAGE_BYTES_MAX: Final = 1 << 20
 RECORDING_STATE_HANDSHAKE_BATCHES_MAX: Final = 16
 RECORDING_ADDRESS_PAIRS_MAX: Final = 4_096
@@ -697,8 +697,8 @@ _KEYS_AND_REASONS: Final = {
         "names that one path pattern may list in braces, `{a,b}`: each is looked up",
     ),
     "GLOB_DEPTH_MAX": ("limits/glob_depth", "braces within braces in one pattern of paths"),
-    "RECORDING_STATE_BYTES_MAX": (
-        "limits/recording/state_bytes",
+    "RECORDING_TRACKED_BYTES_MAX": (
+        "limits/recording/tracked_bytes",
         "memory for what a segment repeats at its start; beyond it the oldest requests are"
         " forgotten, then new declarations",
     ),

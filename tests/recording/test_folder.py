@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.recording.recorded_captures import CAPTURES, recorded
+from zenlake.capture.recordings import is_recording, segment_name
 from zenlake.capture.segment_format import STATE, WIRE, is_segment, packet_block
 from zenlake.errors import RecordingError
 from zenlake.recording.files import Files
@@ -17,11 +18,10 @@ from zenlake.recording.folder import (
     LOCK_FILE,
     RECORDING_FILE,
     RecordingFolder,
-    is_recording,
     list_segments,
     recording_id,
 )
-from zenlake.recording.segment_file import SegmentFile, head_blocks, segment_name
+from zenlake.recording.segment_file import SegmentFile, head_blocks
 from zenlake.recording.segment_scan import blocks, scan_segment
 from zenlake.recording.state_tracker import StateTracker
 

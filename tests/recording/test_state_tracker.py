@@ -11,9 +11,9 @@ from zenlake.limits import (
     RECORDING_ADDRESS_PAIRS_MAX,
     RECORDING_ADDRESS_USES_MAX,
     RECORDING_DATAGRAM_LINKS_MAX,
-    RECORDING_STATE_BYTES_MAX,
     RECORDING_STATE_HANDSHAKE_BATCHES_MAX,
     RECORDING_STATE_MESSAGE_BYTES_MAX,
+    RECORDING_TRACKED_BYTES_MAX,
 )
 from zenlake.recording.link_packets import LinkPackets
 from zenlake.recording.packet_headers import End
@@ -156,7 +156,7 @@ ENDS = (End(bytes((10, 0, 0, 1)), 40_000), End(bytes((10, 0, 0, 2)), 7447))
 class Scripted:
     """A link that is open, and messages on it."""
 
-    def __init__(self, bytes_max: int = RECORDING_STATE_BYTES_MAX) -> None:
+    def __init__(self, bytes_max: int = RECORDING_TRACKED_BYTES_MAX) -> None:
         self.tracker = StateTracker(bytes_max)
         self.now = 1_000
         self.link = self.tracker.open(ENDS, True, self.now, (100, 200))
@@ -245,7 +245,7 @@ def test_budget_forgets_the_oldest_requests_first() -> None:
         script.send(0, subscriber(id, WireExpr(0, f"more/{id}")))
     assert script.tracker.forgotten > 100
     assert sum(len(one.data) for one in script.tracker.packets()) < 10_000
-    assert RECORDING_STATE_BYTES_MAX == 32 << 20
+    assert RECORDING_TRACKED_BYTES_MAX == 32 << 20
 
 
 def long_request(id: int, size: int) -> Request:

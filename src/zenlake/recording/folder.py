@@ -15,20 +15,18 @@ import errno
 import fcntl
 import json
 import os
-import re
 import uuid
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from zenlake.errors import RecordingError
+from zenlake.capture.recordings import GROWING_SUFFIX, MARKER_NAME, is_recording, segments
+from zenlake.errors import CaptureError, RecordingError
 from zenlake.recording.files import Files
-from zenlake.recording.segment_file import PART, SUFFIX, segment_name
 from zenlake.recording.segment_scan import SegmentScan, scan_segment
 
-RECORDING_FILE: Final = "recording.json"
+RECORDING_FILE: Final = MARKER_NAME
 LOCK_FILE: Final = "recorder.lock"
 FORMAT: Final = 1
-_NAME: Final = re.compile(r"(\d{8,})\.pcapng(\.part)?")
 _RECORDING_BYTES_MAX: Final = 65_536
 
 
@@ -40,11 +38,6 @@ class SegmentEntry(NamedTuple):
     is_sealed: bool
     size: int
     modified_ns: int
-
-
-def is_recording(path: str) -> bool:
-    """Whether a path is the folder of a recording."""
-    return os.path.isfile(os.path.join(path, RECORDING_FILE))
 
 
 def recording_id(path: str) -> str:
@@ -68,30 +61,21 @@ def recording_id(path: str) -> str:
 
 
 def list_segments(path: str) -> list[SegmentEntry]:
-    """The segments of a recording by number; a segment that vanishes meanwhile is left out.
-
-    If a segment exists under both names, which a crash between two steps of another tool may
-    leave behind, the sealed one counts.
-    """
-    found: dict[int, SegmentEntry] = {}
+    """The segments of a recording by number; a segment that vanishes meanwhile is left out."""
+    found = []
     try:
-        names = os.listdir(path)
-    except OSError as error:
-        raise RecordingError(path, error.strerror or str(error)) from None
-    for name in names:
-        match = _NAME.fullmatch(name)
-        if match is None:
-            continue
-        number, is_sealed = int(match[1]), match[2] is None
-        if number in found and not is_sealed:
-            continue
-        whole = os.path.join(path, name)
+        listed = segments(path)
+    except CaptureError as error:
+        raise RecordingError(path, error.cause) from None
+    for one in listed:
         with suppress(OSError):
-            status = os.stat(whole)
-            found[number] = SegmentEntry(
-                number, whole, is_sealed, status.st_size, status.st_mtime_ns
+            status = os.stat(one.path)
+            found.append(
+                SegmentEntry(
+                    one.number, one.path, one.is_sealed, status.st_size, status.st_mtime_ns
+                )
             )
-    return [found[number] for number in sorted(found)]
+    return found
 
 
 class RecordingFolder:
@@ -157,10 +141,10 @@ class RecordingFolder:
             for entry in list_segments(self.path):
                 if not entry.is_sealed:
                     self._seal_leftover(entry)
-            segments = list_segments(self.path)
+            left = list_segments(self.path)
             # A last segment without a valid beginning says nothing about the one before.
-            while segments and last is None:
-                last = scan_segment(segments.pop().path)
+            while left and last is None:
+                last = scan_segment(left.pop().path)
         except OSError as error:
             raise RecordingError(self.path, _words_of(error)) from None
         return last
@@ -177,20 +161,20 @@ class RecordingFolder:
             self.files.sync(fd)
         finally:
             self.files.close(fd)
-        self.files.rename(entry.path, entry.path[: -len(PART)])
+        self.files.rename(entry.path, entry.path[: -len(GROWING_SUFFIX)])
         self.files.sync_folder(self.path)
 
     def next_number(self) -> int:
         """The number of the next segment."""
-        segments = list_segments(self.path)
-        return segments[-1].number + 1 if segments else 1
+        present = list_segments(self.path)
+        return present[-1].number + 1 if present else 1
 
     def trim(self, bytes_max: int | None, age_max_s: float | None, now_ns: int) -> list[str]:
         """Remove the oldest sealed segments beyond a total size or an age; returns their names."""
-        segments = list_segments(self.path)
-        total = sum(one.size for one in segments)
+        present = list_segments(self.path)
+        total = sum(one.size for one in present)
         removed = []
-        for one in segments:
+        for one in present:
             is_old = age_max_s is not None and now_ns - one.modified_ns > age_max_s * 1e9
             if not one.is_sealed or not (is_old or (bytes_max is not None and total > bytes_max)):
                 break
@@ -217,18 +201,3 @@ def _words_of(error: OSError) -> str:
     if error.errno in (errno.EACCES, errno.EPERM):
         return "no permission to write into it"
     return error.strerror or str(error)
-
-
-__all__ = [
-    "FORMAT",
-    "LOCK_FILE",
-    "PART",
-    "RECORDING_FILE",
-    "SUFFIX",
-    "RecordingFolder",
-    "SegmentEntry",
-    "is_recording",
-    "list_segments",
-    "recording_id",
-    "segment_name",
-]

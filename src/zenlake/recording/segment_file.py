@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from typing import Final
 
+from zenlake.capture.recordings import GROWING_SUFFIX, segment_name
 from zenlake.capture.segment_format import (
     STATE,
     WIRE,
@@ -21,13 +21,6 @@ from zenlake.capture.segment_format import (
 )
 from zenlake.recording.files import Files
 from zenlake.recording.state_tracker import StatePacket
-
-SUFFIX: Final = ".pcapng"
-PART: Final = ".part"
-
-
-def segment_name(number: int) -> str:
-    return f"{number:08d}{SUFFIX}"
 
 
 def head_blocks(
@@ -54,7 +47,7 @@ class SegmentFile:
         self._folder = folder
         self._files = files
         self.path = os.path.join(folder, segment_name(number))
-        self._fd = files.create(self.path + PART)
+        self._fd = files.create(self.path + GROWING_SUFFIX)
         self.size = 0
         """The bytes of all blocks that were written whole."""
         self.synced_size = 0
@@ -86,7 +79,7 @@ class SegmentFile:
         block = statistics_block(time_ns, dropped)
         self.write([block], len(block))
         self.sync()
-        self._files.rename(self.path + PART, self.path)
+        self._files.rename(self.path + GROWING_SUFFIX, self.path)
         self._files.sync_folder(self._folder)
         self.close()
 
@@ -99,4 +92,4 @@ class SegmentFile:
 
     def is_missing(self) -> bool:
         """Whether the file was removed while it is written."""
-        return not os.path.exists(self.path + PART)
+        return not os.path.exists(self.path + GROWING_SUFFIX)

@@ -17,7 +17,7 @@ from zenlake.limits import (
     RECORDING_ADDRESS_PAIRS_MAX,
     RECORDING_ADDRESS_USES_MAX,
     RECORDING_DATAGRAM_LINKS_MAX,
-    RECORDING_STATE_BYTES_MAX,
+    RECORDING_TRACKED_BYTES_MAX,
 )
 from zenlake.recording.link_packets import LinkPackets
 from zenlake.recording.link_state import state_units
@@ -74,7 +74,7 @@ class _Followed:
 class StateTracker:
     """The state of all links of a recording."""
 
-    def __init__(self, bytes_max: int = RECORDING_STATE_BYTES_MAX) -> None:
+    def __init__(self, bytes_max: int = RECORDING_TRACKED_BYTES_MAX) -> None:
         self._budget = Budget(bytes_max)
         self._links: dict[int, TrackedLink] = {}
         self._uses: OrderedDict[bytes, _Uses] = OrderedDict()

@@ -12,9 +12,9 @@ from typing import Final
 
 from zenlake.errors import WireError
 from zenlake.limits import (
-    RECORDING_STATE_BYTES_MAX,
     RECORDING_STATE_HANDSHAKE_BATCHES_MAX,
     RECORDING_STATE_MESSAGE_BYTES_MAX,
+    RECORDING_TRACKED_BYTES_MAX,
 )
 from zenlake.recording.packet_headers import End
 from zenlake.trace.interest_answers import answers_current, remember_mode
@@ -103,7 +103,7 @@ class Budget:
 
     __slots__ = ("bytes", "bytes_max", "forgotten", "requests")
 
-    def __init__(self, bytes_max: int = RECORDING_STATE_BYTES_MAX) -> None:
+    def __init__(self, bytes_max: int = RECORDING_TRACKED_BYTES_MAX) -> None:
         self.bytes = 0
         self.bytes_max = bytes_max
         self.requests: OrderedDict[Item, tuple[Side, Identity]] = OrderedDict()
