@@ -10,7 +10,8 @@ from typing import Final
 
 from zenlake.errors import LocalError
 from zenlake.routing.counters import Counters
-from zenlake.routing.declarations.announcer import Announcer, send_final
+from zenlake.routing.declarations.announcer import Announcer
+from zenlake.routing.declarations.declare_messages import send_final
 from zenlake.routing.declarations.entity import KINDS, QUERYABLE, SUBSCRIBER
 from zenlake.routing.declarations.gateway_interests import GatewayInterests
 from zenlake.routing.declarations.received_declarations import ReceivedDeclarations

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from zenlake.routing.declarations.declare_messages import send_declaration, send_undeclaration
 from zenlake.routing.declarations.deferred_tokens import DeferredToken, DeferredTokens
 from zenlake.routing.declarations.entity import (
     QUERYABLE,
@@ -27,20 +28,9 @@ from zenlake.routing.memory import ANNOUNCED_BYTES
 from zenlake.routing.region import BELOW, BESIDE
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import MESSAGE_STEPS, SEND_STEPS, Job
-from zenlake.wire import (
-    Declare,
-    DeclareFinal,
-    DeclareQueryable,
-    DeclareSubscriber,
-    DeclareToken,
-    UndeclaredKey,
-    UndeclareQueryable,
-    UndeclareSubscriber,
-    UndeclareToken,
-)
+from zenlake.wire import Declare, UndeclaredKey, UndeclareToken
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.queryable_info import QueryableInfo
-from zenlake.wire.values.wire_expr import WireExpr
 
 HOLDERS_PER_STEP: Final = 16
 """Holders of an entity that are checked in about the time of a step."""
@@ -391,36 +381,6 @@ class Announcer:
         self._work.steps -= SEND_STEPS
         if not face.is_multicast:
             send_undeclaration(face, entity.kind, announced.id, entity.key)
-
-
-def send_final(face: Face, interest_id: int) -> None:
-    face.send(Declare(DeclareFinal(), interest_id, CONTROL), "")
-
-
-def send_declaration(
-    face: Face, kind: int, id: int, key: str, info: QueryableInfo, interest_id: int | None
-) -> None:
-    expr = face.declared(key)
-    body: DeclareSubscriber | DeclareQueryable | DeclareToken
-    if kind == SUBSCRIBER:
-        body = DeclareSubscriber(id, expr)
-    elif kind == QUERYABLE:
-        body = DeclareQueryable(id, expr, info if info.complete or info.distance else None)
-    else:
-        body = DeclareToken(id, expr)
-    face.send(Declare(body, interest_id, CONTROL), key)
-
-
-def send_undeclaration(face: Face, kind: int, id: int, key: str) -> None:
-    """By id alone; two of the kinds have a null key where routers have one (§0, 2)."""
-    body: UndeclareSubscriber | UndeclareQueryable | UndeclareToken
-    if kind == SUBSCRIBER:
-        body = UndeclareSubscriber(id)
-    elif kind == QUERYABLE:
-        body = UndeclareQueryable(id, UndeclaredKey(WireExpr(0, "", False)))
-    else:
-        body = UndeclareToken(id, UndeclaredKey(WireExpr(0, "", False)))
-    face.send(Declare(body, qos=CONTROL), key)
 
 
 def _awaits(interest: DownInterest) -> bool:

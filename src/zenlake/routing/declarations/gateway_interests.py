@@ -6,7 +6,7 @@ the last of them ends.
 
 from __future__ import annotations
 
-from zenlake.routing.declarations.announcer import send_declaration, send_final
+from zenlake.routing.declarations.declare_messages import send_declaration, send_final
 from zenlake.routing.declarations.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.declarations.interest import (
     KEYS_BIT,

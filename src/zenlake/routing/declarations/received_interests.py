@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from zenlake.routing.declarations.announcer import Announcer, send_declaration, send_final
+from zenlake.routing.declarations.announcer import Announcer
+from zenlake.routing.declarations.declare_messages import send_declaration, send_final
 from zenlake.routing.declarations.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN, Entity
 from zenlake.routing.declarations.gateway_interests import GatewayInterests
 from zenlake.routing.declarations.interest import KEYS_BIT, KIND_BITS, DownInterest, options_of
