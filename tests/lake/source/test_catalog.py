@@ -124,12 +124,12 @@ def test_unsupported_statements_are_errors(catalog: SparkSession) -> None:
     assert count(catalog, "t") == 1192
 
 
-def test_stream_is_refused_in_one_line(spark: SparkSession) -> None:
+def test_stream_of_a_file_is_refused_in_one_line(spark: SparkSession) -> None:
     from pyspark.errors import StreamingQueryException
 
     stream = spark.readStream.format("zenoh").load(QUERIES)
     query = stream.writeStream.format("noop").start()
     with pytest.raises(StreamingQueryException) as raised:
         query.awaitTermination(60)
-    assert 'readStream.format("zenoh") comes with the live lake' in str(raised.value)
+    assert "is a file: a stream follows a folder" in str(raised.value)
     assert "Traceback" not in str(raised.value)

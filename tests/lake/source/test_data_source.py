@@ -67,13 +67,29 @@ def test_missing_path_is_an_error() -> None:
         ZenohSource({"tabel": "x"})
 
 
-def test_streams_and_writing_are_refused() -> None:
-    source = ZenohSource({"path": PATH})
+def test_errors_of_a_stream_are_raised_at_its_first_call() -> None:
+    """Spark 4.3 hides errors of `streamReader` itself."""
+    source = ZenohSource({"path": PATH, "since": "2026-01-01"})
     reader = source.streamReader(source.schema())
-    with pytest.raises(LocalError, match=r"readStream.* comes with the live lake"):
+    with pytest.raises(LocalError, match="there is no option 'since'"):
         reader.initialOffset()
-    with pytest.raises(LocalError, match=r"readStream.* comes with the live lake"):
+    with pytest.raises(LocalError, match="there is no option 'since'"):
         reader.latestOffset({}, ReadAllAvailable())
+    file = ZenohSource({"path": PATH}).streamReader(source.schema())
+    with pytest.raises(LocalError, match="is a file: a stream follows a folder"):
+        file.initialOffset()
+
+
+def test_options_of_streams_are_refused_by_other_readers() -> None:
+    source = ZenohSource({"path": PATH, "startingOffsets": "latest"})
+    with pytest.raises(LocalError, match="there is no option 'startingoffsets'"):
+        source.reader(source.schema())
+    with pytest.raises(LocalError, match="earliest, latest"):
+        ZenohSource({"path": PATH, "startingOffsets": "x"})
+
+
+def test_writing_is_refused() -> None:
+    source = ZenohSource({"path": PATH})
     with pytest.raises(LocalError, match="reads captures and does not write"):
         source.writer(source.schema(), True)
 

@@ -35,6 +35,7 @@ class ZenohSource(DataSource):
 
     def __init__(self, options: dict[str, str]) -> None:
         from zenlake.lake.source.catalog_table import options_of_table
+        from zenlake.lake.source.live.options import has_stream_options, read_stream_options
         from zenlake.lake.source.options import has_path, read_options
         from zenlake.lake.source.working_directory import check_paths
 
@@ -42,11 +43,16 @@ class ZenohSource(DataSource):
         self._of_table = options_of_table(options)
         self._given = dict(options) if self._of_table is None else self._of_table
         self._read: Options | None = None
+        self._schema_of: Options | None = None
         with one_line_errors():
             # A query of a catalog table has no path: see `catalog_table`.
             if not has_path(self._given) and self._of_table is None:
                 return self._check_without_path()
-            self._read = read_options(self._given)
+            if has_stream_options(self._given):
+                # Spark does not say here whether it is a stream.
+                self._schema_of = read_stream_options(self._given).rows
+                return check_paths(self._schema_of.paths, is_table=False)
+            self._read = self._schema_of = read_options(self._given)
             check_paths(self._read.paths, is_table=self._of_table is not None)
 
     def _check_without_path(self) -> None:
@@ -63,20 +69,28 @@ class ZenohSource(DataSource):
         from zenlake.lake.source.options import read_options
 
         with one_line_errors():
-            schema = (self._read or read_options(self._given)).table.spark
+            schema = (self._schema_of or read_options(self._given)).table.spark
             return schema if self._of_table is None else keep_options(schema, self._of_table)
 
     def reader(self, schema: StructType) -> DataSourceReader:
+        from zenlake.lake.source.options import read_options
         from zenlake.lake.source.pushdown import is_asked_for
 
         with one_line_errors():
+            if self._read is None and self._schema_of is not None:
+                read_options(self._given)  # names the option that only streams have
             options = self._read or self._options_from(schema)
             return (FilteringReader if is_asked_for() else CaptureReader)(options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        from zenlake.lake.source.unsupported import RefusedStreamReader
+        from zenlake.errors import ZenlakeError
+        from zenlake.lake.source.live.options import read_stream_options
+        from zenlake.lake.source.live.stream_reader import LiveReader, RefusingStreamReader
 
-        return RefusedStreamReader()
+        try:
+            return LiveReader(read_stream_options(self._given), schema)
+        except ZenlakeError as error:
+            return RefusingStreamReader(error)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         from zenlake.lake.source.unsupported import writing_refused

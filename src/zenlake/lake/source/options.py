@@ -22,7 +22,6 @@ KNOWN: Final = (
     *("pathGlobFilter", "recursiveFileLookup", "modifiedAfter", "modifiedBefore"),
     *("ignoreCorruptFiles", "ignoreMissingFiles"),
 )
-_NAMES: Final = frozenset(name.lower() for name in KNOWN)
 _PATHS: Final = ("path", "paths")
 """Spark's options for `load`: one path, or a JSON list of several."""
 PARTITIONS_MAX: Final = 10_000
@@ -78,7 +77,7 @@ def read_options(given: Mapping[str, str]) -> Options:
         partitions=_partitions(options.get("partitions")),
         files=_file_choice(options),
         tolerance=Tolerance(
-            _flag("ignoreCorruptFiles", options), _flag("ignoreMissingFiles", options)
+            flag("ignoreCorruptFiles", options), flag("ignoreMissingFiles", options)
         ),
     )
     since_ns, until_ns = found.since_ns, found.until_ns
@@ -91,18 +90,19 @@ def has_path(given: Mapping[str, str]) -> bool:
     return any(name.lower() in _PATHS for name in given)
 
 
-def check_names(given: Mapping[str, str]) -> None:
+def check_names(given: Mapping[str, str], known: tuple[str, ...] = KNOWN) -> None:
     """Error if an option is not known, or its value too long."""
+    names = {name.lower() for name in known}
     for name, value in given.items():
-        if name.lower() not in _NAMES and name.lower() not in _PATHS:
-            raise LocalError(f"there is no option {_shown(name)}{_instead(name, KNOWN)}")
+        if name.lower() not in names and name.lower() not in _PATHS:
+            raise LocalError(f"there is no option {shown(name)}{_instead(name, known)}")
         if len(value) > OPTION_CHARACTERS_MAX:
             raise LocalError(f"option {name} is longer than {OPTION_CHARACTERS_MAX} characters")
 
 
 def _table(name: str) -> Table:
     if name not in TABLES:
-        raise LocalError(f"there is no table {_shown(name)}{_instead(name, [*TABLES])}")
+        raise LocalError(f"there is no table {shown(name)}{_instead(name, [*TABLES])}")
     return TABLES[name]
 
 
@@ -116,13 +116,13 @@ def _paths(options: Mapping[str, str]) -> list[str]:
         except (ValueError, RecursionError):
             listed = None
         if not isinstance(listed, list) or not all(isinstance(path, str) for path in listed):
-            raise LocalError(f"paths is a list of texts in JSON, not {_shown(options['paths'])}")
+            raise LocalError(f"paths is a list of texts in JSON, not {shown(options['paths'])}")
         found += listed
     if not found or not all(found):
         raise LocalError("no path: give one or several to load(), files or folders")
     for path in found:
         if "\0" in path:
-            raise LocalError(f"{_shown(path)} is no path: it has a zero byte")
+            raise LocalError(f"{shown(path)} is no path: it has a zero byte")
     return found
 
 
@@ -131,10 +131,10 @@ def _time_ns(table: Table, name: str, text: str | None) -> int | None:
         return None
     if not any(set(pair) <= set(table.names) for pair in _TIMES):
         raise LocalError(f"option {name}: rows of {table.name} have no time")
-    return _moment_ns(name, text)
+    return moment_ns(name, text)
 
 
-def _moment_ns(name: str, text: str) -> int:
+def moment_ns(name: str, text: str) -> int:
     text = text.strip()
     if _NUMBER.fullmatch(text) and abs(int(text)) <= _BIGINT_MAX:
         return int(text)
@@ -142,7 +142,7 @@ def _moment_ns(name: str, text: str) -> int:
         return _iso_ns(text)
     except (ValueError, OverflowError):
         hint = "nanoseconds since 1970, or a time such as 2026-11-14T22:01:42.5Z"
-        raise LocalError(f"option {name} is {hint}, not {_shown(text)}") from None
+        raise LocalError(f"option {name} is {hint}, not {shown(text)}") from None
 
 
 def _iso_ns(text: str) -> int:
@@ -180,7 +180,7 @@ def _kinds(table: Table, text: str | None) -> frozenset[str] | None:
         name = asked.strip().upper()
         of_kind = [kind for kind in known if is_of_kind(kind.upper(), name)]
         if not of_kind:
-            raise LocalError(f"{table.name} have no kind {_shown(asked)}{_instead(name, known)}")
+            raise LocalError(f"{table.name} have no kind {shown(asked)}{_instead(name, known)}")
         found.update(of_kind)
     return frozenset(found)
 
@@ -189,7 +189,7 @@ def _partitions(text: str | None) -> int | None:
     if text is None:
         return None
     if not re.fullmatch("[0-9]{1,5}", text) or not 1 <= int(text) <= PARTITIONS_MAX:
-        raise LocalError(f"option partitions is from 1 to {PARTITIONS_MAX}, not {_shown(text)}")
+        raise LocalError(f"option partitions is from 1 to {PARTITIONS_MAX}, not {shown(text)}")
     return int(text)
 
 
@@ -200,16 +200,16 @@ def _file_choice(options: Mapping[str, str]) -> FileChoice:
     after, before = options.get("modifiedafter"), options.get("modifiedbefore")
     return FileChoice(
         name_filter=names,
-        is_recursive=_flag("recursiveFileLookup", options),
-        modified_after_ns=None if after is None else _moment_ns("modifiedAfter", after),
-        modified_before_ns=None if before is None else _moment_ns("modifiedBefore", before),
+        is_recursive=flag("recursiveFileLookup", options),
+        modified_after_ns=None if after is None else moment_ns("modifiedAfter", after),
+        modified_before_ns=None if before is None else moment_ns("modifiedBefore", before),
     )
 
 
-def _flag(name: str, options: Mapping[str, str]) -> bool:
-    text = options.get(name.lower(), "false")
+def flag(name: str, options: Mapping[str, str], default: str = "false") -> bool:
+    text = options.get(name.lower(), default)
     if text.lower() not in ("true", "false"):
-        raise LocalError(f"option {name} is true or false, not {_shown(text)}")
+        raise LocalError(f"option {name} is true or false, not {shown(text)}")
     return text.lower() == "true"
 
 
@@ -219,5 +219,5 @@ def _instead(name: str, known: tuple[str, ...] | list[str]) -> str:
     return f"{hint}; there are: {', '.join(known)}"
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
     return ascii(text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "...")

@@ -46,7 +46,7 @@ def read_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[pa.
 
     # There are many rows and no cycles, as in the pipeline.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
-    return _iterated(read)
+    return iterated(read)
 
 
 def _split(job: Job, table: str) -> Split:
@@ -54,7 +54,7 @@ def _split(job: Job, table: str) -> Split:
         return split_of({**unpack(job, Path(folder)), "only": [table]})
 
 
-def _iterated(read: Callable[[Callable[[pa.Table], None]], None]) -> Iterator[pa.Table]:
+def iterated(read: Callable[[Callable[[pa.Table], None]], None]) -> Iterator[pa.Table]:
     """An iterator over the tables that `read` passes to its callback, in another thread."""
     waiting: Queue[pa.Table | BaseException | None] = Queue(_WAITING_MAX)
     is_over = Event()

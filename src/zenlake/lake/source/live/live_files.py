@@ -1,0 +1,71 @@
+"""What the planning process needs to know about files that grow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple, Protocol
+
+WINDOW_BYTES: Final = 4 << 20
+"""Bytes of a file that are read at a time."""
+
+
+class LiveFile(NamedTuple):
+    """A segment of a recording, or a rotated capture."""
+
+    name: str
+    """In offsets: without the ending of an unfinished segment or of compression."""
+    path: str
+    packets_before: int
+    """The number of its first packet less one: 0 in a rotated capture, which counts by itself."""
+    is_complete: bool
+    """Whether nothing will be appended: a newer file exists, or it was sealed."""
+
+
+class Cut(NamedTuple):
+    """A position at which a micro-batch may end."""
+
+    position: int
+    packet: int
+    """The number of the last packet before it."""
+    time_ns: int
+    """The time of that packet."""
+    is_quiet: bool
+    """Whether no session is being opened. The rows of a handshake are only complete after it."""
+
+
+class LiveFolder(Protocol):
+    """A folder that is followed."""
+
+    capture: str
+    """The folder as given."""
+    recording: str | None
+    """The id in its offsets."""
+
+    def files(self) -> list[LiveFile]:
+        """Files in the order of their packets."""
+        ...
+
+    def cuts(self, file: LiveFile, position: int, packet: int) -> Iterator[Cut]:
+        """The cuts after a position, which is 0 or a cut; the end of a complete file is one."""
+        ...
+
+
+class FileWindow:
+    """Part of a file: `buffer` begins at `base`."""
+
+    def __init__(self, path: str, position: int) -> None:
+        self._file = open(path, "rb", buffering=0)  # noqa: SIM115  # until `close`
+        self.base = position
+        self.buffer = b""
+
+    def refill(self, position: int) -> bool:
+        """Drops bytes before a position and reads more; False at the end of the file."""
+        kept = self.buffer[position - self.base :]
+        self._file.seek(position + len(kept))
+        added = self._file.read(WINDOW_BYTES)
+        self.buffer = kept + added
+        self.base = position
+        return bool(added)
+
+    def close(self) -> None:
+        self._file.close()

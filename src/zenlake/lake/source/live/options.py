@@ -1,0 +1,131 @@
+"""Options of a stream, checked before anything is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from zenlake.errors import LocalError
+from zenlake.lake.schema.table import Table
+from zenlake.lake.source.live.offsets import Offset, parse_offset_text
+from zenlake.lake.source.options import (
+    PARTITIONS_MAX,
+    Options,
+    check_names,
+    flag,
+    moment_ns,
+    read_options,
+    shown,
+)
+
+STREAM_ONLY: Final = (
+    *("startingOffsets", "startingTimestamp", "maxBytesPerTrigger", "maxFilesPerTrigger"),
+    *("minPartitions", "failOnDataLoss"),
+)
+"""Options that only streams have."""
+KNOWN: Final = ("table", "key", "kind", *STREAM_ONLY)
+_NAMES: Final = frozenset(name.lower() for name in STREAM_ONLY)
+_PATH: Final = "path"
+
+READ_TABLES: Final = ("batches", "messages", "samples")
+"""Tables with one row for each batch or message: rows appear as soon as it was recorded."""
+SETTLED_TABLES: Final = ("queries", "replies")
+"""Tables whose rows appear when the outcome of the query is certain."""
+
+EARLIEST: Final = "earliest"
+LATEST: Final = "latest"
+_SIZE: Final = re.compile(r"([0-9]{1,18})([kmgt]?)b?", re.IGNORECASE)
+_UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+class StreamOptions(NamedTuple):
+    """What to follow, from where on, and how much at a time."""
+
+    rows: Options
+    """Table and conditions."""
+    start: str | Offset = EARLIEST
+    start_ns: int | None = None
+    bytes_max: int | None = None
+    files_max: int | None = None
+    partitions_min: int = 1
+    fails_on_loss: bool = True
+
+    @property
+    def path(self) -> str:
+        return self.rows.paths[0]
+
+    @property
+    def table(self) -> Table:
+        return self.rows.table
+
+
+def has_stream_options(given: Mapping[str, str]) -> bool:
+    """Whether an option is given that only streams have."""
+    return any(name.lower() in _NAMES for name in given)
+
+
+def read_stream_options(given: Mapping[str, str]) -> StreamOptions:
+    """Parses options, whose names may be in any case; error at the first invalid one."""
+    options = {name.lower(): value for name, value in given.items()}
+    check_names(options, KNOWN)
+    rows = read_options({name: text for name, text in options.items() if name not in _NAMES})
+    if len(rows.paths) != 1:
+        raise LocalError("a stream follows one folder: give one path to load()")
+    _check_table(rows.table.name)
+    start, start_ns = _start(options)
+    return StreamOptions(
+        rows=rows,
+        start=start,
+        start_ns=start_ns,
+        bytes_max=_bytes(options.get("maxbytespertrigger")),
+        files_max=_count("maxFilesPerTrigger", options.get("maxfilespertrigger"), (1 << 31) - 1),
+        partitions_min=_count("minPartitions", options.get("minpartitions"), PARTITIONS_MAX) or 1,
+        fails_on_loss=flag("failOnDataLoss", options, "true"),
+    )
+
+
+def _check_table(name: str) -> None:
+    if name in READ_TABLES or name in SETTLED_TABLES:
+        return
+    raise LocalError(
+        f"readStream has the tables {', '.join(READ_TABLES + SETTLED_TABLES)}; rows of {name}"
+        " change while traffic goes on: zenlake pipeline --follow keeps them in a lake, which"
+        " lake.open reads"
+    )
+
+
+def _start(options: Mapping[str, str]) -> tuple[str | Offset, int | None]:
+    text = options.get("startingoffsets")
+    moment = options.get("startingtimestamp")
+    if moment is not None:
+        if text is not None:
+            raise LocalError("give startingOffsets or startingTimestamp, not both")
+        return EARLIEST, moment_ns("startingTimestamp", moment)
+    if text is None:
+        return EARLIEST, None
+    word = text.strip().lower()
+    if word in (EARLIEST, LATEST):
+        return word, None
+    if not word.startswith("{"):
+        expected = f"{EARLIEST}, {LATEST}, or an offset in JSON"
+        raise LocalError(f"option startingOffsets is {expected}, not {shown(text)}")
+    return parse_offset_text(text, "option startingOffsets"), None
+
+
+def _bytes(text: str | None) -> int | None:
+    if text is None:
+        return None
+    match = _SIZE.fullmatch(text.strip())
+    size = int(match[1]) * _UNITS[match[2].lower()] if match else 0
+    if not 0 < size < 1 << 63:
+        raise LocalError(f"option maxBytesPerTrigger is a size such as 64m, not {shown(text)}")
+    return size
+
+
+def _count(name: str, text: str | None, largest: int) -> int | None:
+    if text is None:
+        return None
+    if not re.fullmatch("[0-9]{1,10}", text.strip()) or not 1 <= int(text) <= largest:
+        raise LocalError(f"option {name} is from 1 to {largest}, not {shown(text)}")
+    return int(text)
