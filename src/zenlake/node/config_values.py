@@ -40,6 +40,16 @@ class ConfigValues:
     def whole(self, path: str, default: int) -> int:
         return int(self.number(path, default))
 
+    def optional_number(self, path: str) -> float | None:
+        return None if self.value(path) is None else self.number(path, 0)
+
+    def optional_whole(self, path: str) -> int | None:
+        return None if self.value(path) is None else self.whole(path, 0)
+
+    def texts(self, path: str) -> list[str]:
+        found = self.value(path)
+        return [str(text) for text in found] if isinstance(found, list) else []
+
     def limit(self, path: str) -> int:
         """One of `limits.LIMITS`."""
         return self.whole(path, _LIMITS[path])

@@ -290,6 +290,8 @@ class LinkReader:
             self.node_lock.pause_bulk()
         else:
             self._decode(data, now)
+        if self.transport.inbound.discards_publications:
+            self._busy_at = now
         if self.transport.inbound.reassembly.report is not None:
             self.warn_of_drop()
 

@@ -46,7 +46,9 @@ class LinkRunner:
         self.agreed = agreed
         self.claim = claim
         self.transport = Transport(agreed, time.monotonic(), link.is_stream, node.budget)
-        self.transport.inbound.keeps_runs = node.role == WhatAmI.ROUTER
+        inbound = self.transport.inbound
+        inbound.discards_publications = node.settings.discards_publications
+        inbound.keeps_runs = node.role == WhatAmI.ROUTER or inbound.discards_publications
         self.sender = Sender(
             self.transport,
             link,

@@ -32,6 +32,7 @@ from zenlake.node.config_values import ROLES, ConfigValues, Get
 from zenlake.node.retry import Retry
 from zenlake.node.users_file import read_users
 from zenlake.protocol.offer import QUEUE_BATCHES
+from zenlake.recording.settings import SEGMENT_BYTES, SEGMENT_SECONDS, RecordingSettings
 from zenlake.routing.settings import RoutingSettings
 from zenlake.wire import EndPoint, Resolution, WhatAmI, ZenohId
 from zenlake.wire.defaults import (
@@ -120,6 +121,9 @@ class NodeSettings:
         self.user: str | None = None
         self.password: str | None = None
         self.users: Mapping[str, str] | None = None
+        self.discards_publications = False
+        """Whether received publications go to a recording only."""
+        self.recording: RecordingSettings | None = None
         self.links = LinkSettings()
         self.routing = RoutingSettings(timestamping=is_router, wall_ns=time.time_ns)
         self.admin = AdminSettings()
@@ -147,6 +151,7 @@ class NodeSettings:
         _read_routing(settings, values)
         _read_admin(settings, values)
         _read_limits(settings, values)
+        _read_recording(settings, values)
         return settings
 
 
@@ -305,6 +310,20 @@ def _read_limits(settings: NodeSettings, values: ConfigValues) -> None:
     routing.queries_max = values.limit("limits/routing/queries")
     routing.face_bytes_max = values.limit("limits/routing/session_bytes")
     routing.bytes_max = values.limit("limits/routing/process_bytes")
+
+
+def _read_recording(settings: NodeSettings, values: ConfigValues) -> None:
+    path = values.text("recording/path")
+    recording = RecordingSettings(
+        "none" if path is None else path,
+        segment_bytes=values.whole("recording/segment_bytes", SEGMENT_BYTES),
+        segment_seconds=values.number("recording/segment_seconds", SEGMENT_SECONDS),
+        keep_bytes=values.optional_whole("recording/keep_bytes"),
+        keep_seconds=values.optional_number("recording/keep_seconds"),
+        exclude=values.texts("recording/exclude"),
+        drop_payload=values.texts("recording/drop_payload"),
+    )
+    settings.recording = None if path is None else recording
 
 
 def random_zid() -> ZenohId:

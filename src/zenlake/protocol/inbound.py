@@ -16,12 +16,13 @@ from zenlake.protocol.offer import Agreed
 from zenlake.protocol.reassembly import CHANNELS, Reassembly, ReassemblyBudget
 from zenlake.protocol.shared_memory import find_shared_memory, uses_shared_memory
 from zenlake.protocol.traffic import Traffic
-from zenlake.wire import Close, Fragment, Frame, KeepAlive, decode_network
+from zenlake.wire import Close, Fragment, Frame, KeepAlive, Push, decode_network
 from zenlake.wire.batch import decode_batch
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.framing import StreamDeframer
 from zenlake.wire.message import NetworkMessage
+from zenlake.wire.push_run import PushRun
 from zenlake.wire.sequence import is_newer, previous_sn
 from zenlake.wire.values.qos import Priority
 
@@ -43,6 +44,7 @@ class Inbound:
         "batches",
         "bytes",
         "close_code",
+        "discards_publications",
         "has_more",
         "ignored_messages",
         "keeps_runs",
@@ -72,6 +74,8 @@ class Inbound:
         """The reason of the peer's CLOSE; nothing after it is read."""
         self.keeps_runs = False
         """Whether long runs of publications are delivered as one `PushRun`: for routers."""
+        self.discards_publications = False
+        """Whether publications are counted and not delivered: for nodes that only record."""
         self.has_more = False
         """Whether `receive_more` would return more deliveries."""
         self.batches = 0
@@ -224,10 +228,21 @@ class Inbound:
             messages = messages[:bad]
         if messages:
             self.messages += self.traffic.count_read(messages, size)
-            deliveries.append(Delivery(messages, reliable))
+            if self.discards_publications:
+                messages = _without_publications(messages)
+            if messages:
+                deliveries.append(Delivery(messages, reliable))
         if bad >= 0:
             raise TransportError("a payload in shared memory, which was not agreed")
 
     def take_close(self, close: Close) -> None:
         self.close_code = close.reason
         self.reassembly.release()
+
+
+def _without_publications(messages: list[NetworkMessage]) -> list[NetworkMessage]:
+    kept: list[NetworkMessage] = []
+    for message in messages:
+        if not isinstance(message, PushRun) and not isinstance(message, Push):
+            kept.append(message)
+    return kept

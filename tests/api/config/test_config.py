@@ -22,8 +22,9 @@ def test_the_whole_default_configuration_is_the_same() -> None:
     assert str(Config()) == str(zenoh.Config()) == str(Config.from_json5("{}"))
 
 
-# eclipse-zenoh cannot return one of these keys; others are a section only up to 1.8, as here.
-NOT_THEIRS = {"", "gateway/south", "routing/peer", "routing/peer/linkstate"}
+# eclipse-zenoh cannot return one of these keys; others are a section only up to 1.8, as here, or
+# zenlake's own.
+NOT_THEIRS = {"", "gateway/south", "routing/peer", "routing/peer/linkstate", "recording"}
 
 
 @pytest.mark.parametrize("path", sorted({*SHOWN, *BRANCHES} - NOT_THEIRS))
@@ -166,6 +167,32 @@ def test_what_the_node_reads() -> None:
         config.get("connect")
 
 
+def test_what_the_node_reads_of_a_recording() -> None:
+    from zenlake.api.session.opening import node_settings
+
+    assert node_settings(Config()).recording is None
+    text = """{recording: {path: "r", segment_bytes: 5, segment_seconds: 0.5, keep_bytes: 7,
+               keep_seconds: 9, exclude: ["secret/**"], drop_payload: ["camera/*"]}}"""
+    read = node_settings(Config.from_json5(text)).recording
+    assert read is not None
+    assert (read.path, read.segment_bytes, read.segment_seconds) == ("r", 5, 0.5)
+    assert (read.keep_bytes, read.keep_seconds) == (7, 9)
+    assert (read.rules.exclude, read.rules.drop_payload) == (["secret/**"], ["camera/*"])
+    read = node_settings(Config.from_json5('{recording: {path: "r"}}')).recording
+    assert read is not None
+    assert (read.segment_bytes, read.segment_seconds) == (64 << 20, 60)
+    assert (read.keep_bytes, read.keep_seconds, bool(read.rules)) == (None, None, False)
+
+
+@pytest.mark.parametrize("name", ["segment_seconds", "keep_seconds"])
+def test_time_of_a_recording_must_be_positive(name: str) -> None:
+    from zenlake.api.session.opening import node_settings
+
+    config = Config.from_json5(f'{{recording: {{path: "r", {name}: -1}}}}')
+    with pytest.raises(ZError, match=f"recording/{name} is greater than 0, not -1"):
+        node_settings(config)
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_every_key_has_a_value_in_every_mode(mode: str) -> None:
     config = Config()
@@ -173,7 +200,7 @@ def test_every_key_has_a_value_in_every_mode(mode: str) -> None:
     may_be_null = {"id", "metadata", "region_name", "namespace", "transport/link/protocols"}
     for path in KEYS:
         value = config.get(path, mode)
-        is_free = path in may_be_null or any(part in path for part in free)
+        is_free = path in may_be_null or any(part in path for part in (*free, "recording/"))
         assert value is not None or is_free or "peers_failover" in path, path
 
 

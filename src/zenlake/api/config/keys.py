@@ -310,6 +310,18 @@ _ROWS: Final = [
         ("plugins", OBJECT, {}, None, "configuration of plugins, any JSON below their names"),
         effect=WARNED,
     ),
+    *(
+        _hidden(f"recording/{name}", kind, meaning, HONOURED)
+        for name, kind, meaning in (
+            ("path", TEXT, "folder to record all links in; null records nothing"),
+            ("segment_bytes", whole(1), "bytes of a segment; 64 MiB if null"),
+            ("segment_seconds", REAL, "seconds of a segment; 60 if null"),
+            ("keep_bytes", whole(1), "bytes of all segments, then the oldest are deleted; null keeps all"),
+            ("keep_seconds", REAL, "age at which segments are deleted; null keeps all"),
+            ("exclude", KEY_EXPRS, "keys that are not recorded"),
+            ("drop_payload", KEY_EXPRS, "keys recorded without payloads and attachments"),
+        )
+    ),
 ]
 # fmt: on
 

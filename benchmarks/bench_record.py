@@ -1,0 +1,249 @@
+"""Rows a second onto the disk: `zenlake record`, and a subscriber of eclipse-zenoh with Parquet.
+
+    python benchmarks/bench_record.py [--secs 5] [--sizes 8 1024] [--routers zenoh zenlake]
+
+The same publisher, a socket that sends full batches (congestion control BLOCK), fills the same
+router, and one of two recorders subscribes:
+
+- `zenoh`: the program that users of eclipse-zenoh write: a callback appends time, key, payload,
+  encoding, kind and timestamp to lists, and every 131,072 rows pyarrow writes them to a Parquet
+  file.
+- `zenlake`: `zenlake record`, whose recording is then read again and counted.
+
+Both must have all rows that were sent. The rate counts rows from the first one sent until the
+publisher has sent its last one and the recorder has all of them. Processor time is that of all
+threads of the recorder until it has ended, per row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+from bench_router import BLOCK, RawSession
+
+from zenlake._compiled import is_compiled
+from zenlake.wire import Push, Put, WireExpr
+
+KEY = "bench/record/a"
+WAIT_SECS = 60.0
+
+PARQUET_RECORDER = """
+import sys, threading, time
+import pyarrow as pa
+import pyarrow.parquet as pq
+import zenoh
+endpoint, key, path, total = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+SCHEMA = pa.schema([
+    ("time_ns", pa.int64()), ("key", pa.string()), ("payload", pa.binary()),
+    ("encoding", pa.string()), ("kind", pa.string()), ("timestamp", pa.string()),
+])
+ROWS = 131_072
+columns = [[] for _ in SCHEMA]
+times, keys, payloads, encodings, kinds, timestamps = columns
+writer = pq.ParquetWriter(path, SCHEMA)
+done = threading.Event()
+count = 0
+
+def flush():
+    writer.write_table(pa.Table.from_arrays([pa.array(c, f.type) for c, f in zip(columns, SCHEMA)],
+                                            schema=SCHEMA))
+    for column in columns:
+        column.clear()
+
+def on_sample(sample):
+    global count
+    stamp = sample.timestamp
+    times.append(time.time_ns())
+    keys.append(str(sample.key_expr))
+    payloads.append(sample.payload.to_bytes())
+    encodings.append(str(sample.encoding))
+    kinds.append("PUT" if sample.kind == zenoh.SampleKind.PUT else "DEL")
+    timestamps.append(None if stamp is None else str(stamp))
+    count += 1
+    if len(times) == ROWS:
+        flush()
+    if count == total:
+        done.set()
+
+config = zenoh.Config()
+config.insert_json5("mode", '"client"')
+config.insert_json5("connect/endpoints", '["%s"]' % endpoint)
+config.insert_json5("scouting/multicast/enabled", "false")
+session = zenoh.open(config)
+subscriber = session.declare_subscriber(key, on_sample)
+print("ready", flush=True)
+done.wait(120)
+at = time.monotonic()
+flush()
+writer.close()
+usage = time.process_time()
+print(count, at, usage, flush=True)
+session.close()
+"""
+
+
+def free_endpoint() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return f"tcp/127.0.0.1:{free.getsockname()[1]}"
+
+
+def start_router(package: str, endpoint: str) -> subprocess.Popen[str]:
+    program = (
+        f"import {package} as zenoh, sys\n"
+        "config = zenoh.Config()\n"
+        "config.insert_json5('mode', '\"router\"')\n"
+        f"config.insert_json5('listen/endpoints', '[\"{endpoint}\"]')\n"
+        "config.insert_json5('scouting/multicast/enabled', 'false')\n"
+        "config.insert_json5('timestamping/enabled', 'false')\n"
+        "session = zenoh.open(config)\nprint('ready', flush=True)\nsys.stdin.read()\n"
+    )
+    command = [sys.executable, "-c", program]
+    made = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert made.stdout is not None
+    assert made.stdout.readline() == "ready\n"
+    return made
+
+
+class Publisher:
+    """Sends full batches of equal publications."""
+
+    def __init__(self, endpoint: str, size: int) -> None:
+        self._session = RawSession(endpoint)
+        one = bytes(Push(WireExpr(0, KEY), Put(bytes(size)), qos=BLOCK))
+        self.rows_per_batch = self._session.batch_bytes // len(one)
+        self._batch = one * self.rows_per_batch
+
+    def send(self, batches: int) -> float:
+        """Returns when the first was sent."""
+        began = time.monotonic()
+        for _ in range(batches):
+            self._session.send(self._batch)
+        return began
+
+    def close(self) -> None:
+        self._session.socket.close()
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def record_parquet(endpoint: str, size: int, batches: int, folder: str) -> tuple[float, float]:
+    """Rows a second, and processor seconds a row."""
+    publisher = Publisher(endpoint, size)
+    rows = batches * publisher.rows_per_batch
+    command = [sys.executable, "-c", PARQUET_RECORDER, endpoint, KEY]
+    command += [os.path.join(folder, "rows.parquet"), str(rows)]
+    recorder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert recorder.stdout is not None
+    assert recorder.stdout.readline() == "ready\n"
+    time.sleep(0.5)  # the router knows the subscriber
+    before = cpu_seconds(recorder.pid)
+    began = publisher.send(batches)
+    count, at, _usage = recorder.stdout.readline().split()
+    used = cpu_seconds(recorder.pid) - before
+    publisher.close()
+    recorder.wait()
+    if int(count) != rows:
+        raise RuntimeError(f"{rows} rows sent, {count} in Parquet")
+    return rows / (float(at) - began), used / rows
+
+
+def record_zenlake(endpoint: str, size: int, batches: int, folder: str) -> tuple[float, float]:
+    publisher = Publisher(endpoint, size)
+    rows = batches * publisher.rows_per_batch
+    path = os.path.join(folder, "recording")
+    command = [sys.executable, "-m", "zenlake.cli", "record", "-e", endpoint, "-k", KEY]
+    command += ["--json", "--progress", "0.1", path]
+    recorder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert recorder.stdout is not None
+    while json.loads(recorder.stdout.readline())["event"] != "recording":
+        pass
+    time.sleep(0.5)
+    before = cpu_seconds(recorder.pid)
+    began = publisher.send(batches)
+    until = time.monotonic() + WAIT_SECS
+    status = {"messages": 0}
+    while status.get("messages", 0) < rows and time.monotonic() < until:
+        status = json.loads(recorder.stdout.readline())
+    at = time.monotonic()
+    recorder.send_signal(signal.SIGINT)
+    recorder.stdout.read()
+    used = cpu_seconds(recorder.pid) - before if recorder.poll() is None else 0.0
+    used = used or before
+    publisher.close()
+    recorder.wait()
+    found = count_rows(path)
+    if found != rows:
+        raise RuntimeError(f"{rows} rows sent, {found} in the recording: {status}")
+    return rows / (at - began), used / rows
+
+
+def count_rows(path: str) -> int:
+    command = [sys.executable, "-m", "zenlake.cli", "decode", "--count", "--json", path]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return int(json.loads(printed.splitlines()[0])["counts"].get("PUSH/PUT", 0))
+
+
+RECORDERS = {"zenoh": record_parquet, "zenlake": record_zenlake}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Recording, beside eclipse-zenoh and Parquet.")
+    parser.add_argument("--secs", type=float, default=4.0, help="for every measurement, about")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[8, 1024], help="payload bytes")
+    parser.add_argument("--routers", nargs="+", default=["zenoh", "zenlake"])
+    parser.add_argument("--recorders", nargs="+", default=list(RECORDERS))
+    parser.add_argument("--folder", help="where to write; a temporary folder by default")
+    arguments = parser.parse_args()
+    kind = "compiled" if is_compiled() else "plain"
+    print(f"zenlake {kind}, eclipse-zenoh {version('eclipse-zenoh')}, pyarrow {version('pyarrow')}")
+    for package in arguments.routers:
+        for size in arguments.sizes:
+            measure(package, size, arguments)
+
+
+def measure(package: str, size: int, arguments: argparse.Namespace) -> None:
+    print(f"router {package}, {size} B")
+    figures = {}
+    for name in arguments.recorders:
+        endpoint = free_endpoint()
+        router = start_router(package, endpoint)
+        folder = tempfile.mkdtemp(prefix="bench-record-", dir=arguments.folder)
+        try:
+            few = 4 if name == "zenoh" else 40
+            rate, _ = RECORDERS[name](endpoint, size, few, folder)
+            per_batch = 65_000 // (size + 30)
+            batches = max(few, int(rate * arguments.secs / per_batch))
+            shutil.rmtree(folder)
+            os.mkdir(folder)
+            rate, cpu = RECORDERS[name](endpoint, size, batches, folder)
+        finally:
+            shutil.rmtree(folder)
+            router.communicate()
+        figures[name] = rate, cpu
+        print(
+            f"  {name:8} {rate:12,.0f} rows/s {rate * size / 1e6:8,.1f} MB/s of payload"
+            f" {cpu * 1e6:8.3f} us CPU a row",
+            flush=True,
+        )
+    if len(figures) == 2:
+        theirs, ours = figures["zenoh"], figures["zenlake"]
+        faster, cheaper = ours[0] / theirs[0], theirs[1] / ours[1]
+        print(f"  ratio    {faster:.1f}x the rows/s, 1/{cheaper:.1f} of the CPU a row")
+
+
+if __name__ == "__main__":
+    main()
