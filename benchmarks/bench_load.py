@@ -31,14 +31,7 @@ from bench_router import RawSession
 from load_herd import herd
 from load_overload import MIB, PAYLOAD_BYTES, WARM_S, overload
 
-from zenlake.wire import (
-    Declare,
-    DeclareSubscriber,
-    Frame,
-    Push,
-    Put,
-    WireExpr,
-)
+from zenlake.wire import Declare, DeclareSubscriber, Frame, Push, Put, WireExpr
 from zenlake.wire.batch import decode_batch
 
 DECLARED_S = 4.0

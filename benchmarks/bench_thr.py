@@ -22,18 +22,7 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
-from bench_session import (
-    KEY,
-    OURS,
-    THEIRS,
-    Act,
-    Case,
-    Node,
-    Report,
-    matched_publisher,
-    now,
-    router,
-)
+from bench_session import KEY, OURS, THEIRS, Act, Case, Node, Report, matched_publisher, now, router
 
 WINDOW = 1_000
 """Samples between two looks at the clock."""

@@ -11,14 +11,7 @@ from bench_idle_sessions import Router
 
 from zenlake.protocol.offer import Offer
 from zenlake.protocol.opening import Opener
-from zenlake.wire import (
-    Declare,
-    DeclareSubscriber,
-    Frame,
-    WhatAmI,
-    WireExpr,
-    ZenohId,
-)
+from zenlake.wire import Declare, DeclareSubscriber, Frame, WhatAmI, WireExpr, ZenohId
 from zenlake.wire.framing import StreamDeframer, frame_batch
 
 MIB = 1 << 20

@@ -9,15 +9,7 @@ from typing import Any
 from bench_idle_sessions import Router
 from bench_router import RawSession
 
-from zenlake.wire import (
-    CongestionControl,
-    Declare,
-    DeclareSubscriber,
-    Push,
-    Put,
-    QoS,
-    WireExpr,
-)
+from zenlake.wire import CongestionControl, Declare, DeclareSubscriber, Push, Put, QoS, WireExpr
 
 PAYLOAD_BYTES = 100
 WARM_S = 2.0

@@ -5,15 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.admin.admin_play import AdminPlay
-from tests.routing.playbook import (
-    final,
-    interest,
-    put,
-    queryable,
-    subscriber,
-    token,
-    zid_of,
-)
+from tests.routing.playbook import final, interest, put, queryable, subscriber, token, zid_of
 from zenlake.admin.facts import SessionFacts
 from zenlake.wire import QueryTarget, ResponderId, Response, ResponseFinal, WhatAmI
 

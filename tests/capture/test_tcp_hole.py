@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 from tests.capture.tcp_capture import BACK, MASK, MILLISECOND, B, Capture
 from zenlake.capture.byte_ranges import PIECE_COST
-from zenlake.capture.stream_events import (
-    StreamGap,
-)
+from zenlake.capture.stream_events import StreamGap
 from zenlake.capture.tcp_hole import distance
 from zenlake.capture.tcp_streams import TcpStreams
 from zenlake.capture.transport import SYN, Ends

@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-from types import TracebackType
 from typing import Any
 
 from tests.child_process import child_environment
@@ -56,11 +55,6 @@ class RouterProcess:
     def __enter__(self) -> RouterProcess:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.communicate()

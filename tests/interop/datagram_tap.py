@@ -7,7 +7,6 @@ import socket
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
 
 from tests.capture.headers import ethernet, ipv4, packet, udp
 from zenlake.capture.pcapng_writer import PcapngWriter
@@ -73,12 +72,7 @@ class DatagramTap:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections import deque
-from types import TracebackType
 from typing import TypeVar
 
 from zenlake.wire import Frame, Init, Message, NetworkMessage, Open, WhatAmI, ZenohId, decode
@@ -73,10 +72,5 @@ class Link:
     def __enter__(self) -> Link:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.socket.close()

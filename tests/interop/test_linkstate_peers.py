@@ -14,13 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.interop.linkstate import (
-    REST_SECONDS,
-    declare_all,
-    everything,
-    network,
-    observe,
-)
+from tests.interop.linkstate import REST_SECONDS, declare_all, everything, network, observe
 from tests.interop.puppets import Held, Kind, ours, theirs
 from tests.waiting import until
 

@@ -24,15 +24,7 @@ from zenlake.errors import ZenlakeError
 from zenlake.node import Node
 from zenlake.protocol.offer import Offer
 from zenlake.protocol.opening import Opener
-from zenlake.wire import (
-    Declare,
-    DeclareSubscriber,
-    DeclareToken,
-    Frame,
-    WhatAmI,
-    WireExpr,
-    ZenohId,
-)
+from zenlake.wire import Declare, DeclareSubscriber, DeclareToken, Frame, WhatAmI, WireExpr, ZenohId
 from zenlake.wire.framing import StreamDeframer, frame_batch
 
 

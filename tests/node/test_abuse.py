@@ -9,26 +9,12 @@ import pytest
 
 from tests.faults import FULL, scaled
 from tests.hosts import host  # noqa: F401 (a fixture)
-from tests.node.application import (
-    BLOCK,
-    Application,
-    opened,
-    settings_of,
-    until_declared,
-)
+from tests.node.application import BLOCK, Application, opened, settings_of, until_declared
 from tests.node.raw_client import Pinger, RawClient
 from tests.waiting import holds, until
-from zenlake.limits import (
-    UNSENT_BYTES_MAX,
-)
+from zenlake.limits import UNSENT_BYTES_MAX
 from zenlake.node import Node
-from zenlake.wire import (
-    DeclareToken,
-    Interest,
-    InterestMode,
-    WhatAmI,
-    WireExpr,
-)
+from zenlake.wire import DeclareToken, Interest, InterestMode, WhatAmI, WireExpr
 from zenlake.wire.framing import frame_batch
 
 pytestmark = pytest.mark.usefixtures("host")

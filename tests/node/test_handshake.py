@@ -13,10 +13,7 @@ import pytest
 from tests.faults import FULL, MIB, resident_bytes, scaled
 from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.links.leftovers import open_sockets, own_threads
-from tests.node.application import (
-    opened,
-    settings_of,
-)
+from tests.node.application import opened, settings_of
 from tests.node.raw_client import Pinger, connect_to, opens_quickly
 from tests.waiting import until
 from zenlake.limits import (
@@ -31,10 +28,7 @@ from zenlake.node import Node, NodeSettings
 from zenlake.node.handshake import Conversation
 from zenlake.protocol.offer import Offer
 from zenlake.protocol.opening import Opener
-from zenlake.wire import (
-    WhatAmI,
-    ZenohId,
-)
+from zenlake.wire import WhatAmI, ZenohId
 from zenlake.wire.framing import StreamDeframer, frame_batch
 
 pytestmark = pytest.mark.usefixtures("host")

@@ -11,13 +11,7 @@ from functools import partial
 
 import pytest
 
-from tests.node.application import (
-    BLOCK,
-    CONTROL,
-    Application,
-    opened,
-    settings_of,
-)
+from tests.node.application import BLOCK, CONTROL, Application, opened, settings_of
 from tests.waiting import until
 from zenlake.node import Node
 from zenlake.node.abstract_sender import FULL, AbstractSender

@@ -10,14 +10,7 @@ import time
 import pytest
 
 from tests.links.leftovers import own_threads
-from tests.node.application import (
-    BLOCK,
-    LOOPBACK,
-    Application,
-    opened,
-    settings_of,
-    until_routed,
-)
+from tests.node.application import BLOCK, LOOPBACK, Application, opened, settings_of, until_routed
 from tests.waiting import holds, until
 from zenlake.errors import ZenlakeError
 from zenlake.node import Node, NodeSettings

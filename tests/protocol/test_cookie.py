@@ -13,16 +13,7 @@ from zenlake.protocol.accepting import Acceptor
 from zenlake.protocol.cookie import Seal
 from zenlake.protocol.errors import HandshakeError
 from zenlake.protocol.opening import Opener
-from zenlake.wire import (
-    CloseReason,
-    Init,
-    Open,
-    QoSLink,
-    Resolution,
-    WhatAmI,
-    ZenohId,
-    decode,
-)
+from zenlake.wire import CloseReason, Init, Open, QoSLink, Resolution, WhatAmI, ZenohId, decode
 
 FORGED = 10_000 if os.environ.get("ZENLAKE_FULL") == "1" else 2_000
 TERMS = Init(WhatAmI.CLIENT, CLIENT, qos=True, patch=1)

@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.protocol.handshakes import (
-    acceptor,
-    client_offer,
-    converse,
-    router_offer,
-)
+from tests.protocol.handshakes import acceptor, client_offer, converse, router_offer
 from zenlake.protocol.accepting import Acceptor
 from zenlake.protocol.errors import HandshakeError
 from zenlake.protocol.offer import Agreed

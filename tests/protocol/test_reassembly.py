@@ -31,16 +31,7 @@ from zenlake.protocol.reassembly import (
     ReassemblyBudget,
 )
 from zenlake.protocol.transport import Transport
-from zenlake.wire import (
-    Err,
-    Fragment,
-    Frame,
-    Priority,
-    Query,
-    Request,
-    Response,
-    WireExpr,
-)
+from zenlake.wire import Err, Fragment, Frame, Priority, Query, Request, Response, WireExpr
 
 ERR = Err(b"")
 WHOLE = bytes(put(b"0123456789"))

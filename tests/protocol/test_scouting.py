@@ -15,13 +15,7 @@ from zenlake.limits import (
     LOCATORS_PER_HELLO_MAX,
     SCOUTERS_MAX,
 )
-from zenlake.protocol.scouting import (
-    Answerer,
-    Found,
-    Scouter,
-    is_loopback,
-    is_loopback_locator,
-)
+from zenlake.protocol.scouting import Answerer, Found, Scouter, is_loopback, is_loopback_locator
 from zenlake.wire import Extension, Hello, Scout, WhatAmI, WhatAmIMatcher, ZenohId, decode
 
 ALL = WhatAmIMatcher(7)

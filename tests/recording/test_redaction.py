@@ -14,13 +14,7 @@ from zenlake.protocol.offer import Agreed
 from zenlake.protocol.transport import Transport
 from zenlake.protocol.user_password import challenge, response
 from zenlake.recording.redaction import LinkRedactor, Redactor
-from zenlake.recording.redaction_rules import (
-    DROPPED,
-    EXCLUDED,
-    FREE,
-    PARTLY,
-    RedactionRules,
-)
+from zenlake.recording.redaction_rules import DROPPED, EXCLUDED, FREE, PARTLY, RedactionRules
 from zenlake.wire import (
     Declare,
     DeclareFinal,

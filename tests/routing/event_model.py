@@ -28,13 +28,7 @@ from tests.routing.playbook import (
 )
 from zenlake.keyexpr.matching import includes, intersects
 from zenlake.routing.declarations.entity import KINDS
-from zenlake.wire import (
-    NetworkMessage,
-    Push,
-    QueryTarget,
-    Request,
-    WireExpr,
-)
+from zenlake.wire import NetworkMessage, Push, QueryTarget, Request, WireExpr
 
 KEYS = ["a", "a/b", "a/*", "**", "*/b"]
 NAMES = {

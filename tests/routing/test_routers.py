@@ -19,9 +19,7 @@ from tests.routing.playbook import (
     zid_of,
 )
 from tests.routing.web import Web
-from zenlake.wire import (
-    QueryTarget,
-)
+from zenlake.wire import QueryTarget
 
 
 def web_of(*links: str) -> Web:

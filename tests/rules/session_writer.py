@@ -9,16 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.rules.packet_recorder import Recorder, TcpConnection, UdpConnection
-from zenlake.wire import (
-    Close,
-    Fragment,
-    Frame,
-    Init,
-    LinkState,
-    LinkStateList,
-    Oam,
-    Open,
-)
+from zenlake.wire import Close, Fragment, Frame, Init, LinkState, LinkStateList, Oam, Open
 from zenlake.wire.compression import compress_batch
 from zenlake.wire.message import Message, NetworkMessage
 from zenlake.wire.values.qos import PRIORITIES, QOS_BYTES, QoS

@@ -15,11 +15,7 @@ from tests.rules.gate import run
 from tests.rules.legal_session import LegalSession
 from tests.rules.packet_recorder import Recorder
 from zenlake import limits, rules, trace
-from zenlake.limits import (
-    RULES_ENDED_REQUESTS_MAX,
-    RULES_FINDINGS_PER_SIDE_MAX,
-    RULES_OPEN_MAX,
-)
+from zenlake.limits import RULES_ENDED_REQUESTS_MAX, RULES_FINDINGS_PER_SIDE_MAX, RULES_OPEN_MAX
 from zenlake.rules import fact_updates
 from zenlake.rules.facts import SideFacts
 from zenlake.wire import Push, Put, WireExpr

@@ -7,16 +7,7 @@ import tracemalloc
 import pytest
 
 from tests.faults import FULL, scaled
-from tests.session.network import (
-    ANY,
-    Error,
-    ListSink,
-    Network,
-    Node,
-    Ok,
-    pair,
-    question,
-)
+from tests.session.network import ANY, Error, ListSink, Network, Node, Ok, pair, question
 from zenlake.errors import LocalError
 from zenlake.limits import HELD_REPLIES_MAX, HELD_REPLY_BYTES_MAX
 from zenlake.session import Locality, SessionCore, SessionSettings

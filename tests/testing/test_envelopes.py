@@ -9,14 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.testing.copied_streams import (
-    CAPTURES,
-    COPIES,
-    by_host,
-    captures,
-    read,
-    streams_of,
-)
+from tests.testing.copied_streams import CAPTURES, COPIES, by_host, captures, read, streams_of
 from zenlake.capture.packet import Packet
 from zenlake.capture.pcapng_writer import PcapngWriter
 from zenlake.errors import LocalError

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from tests.interop.puppets import Held, free_port, settings, theirs
@@ -71,12 +70,7 @@ class Network:
     def __enter__(self) -> Network:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.until_quiet(0.2)
         for node in self._nodes:
             node.kill()

@@ -9,15 +9,7 @@ import pytest
 from tests.wire.both_codecs import Failure, message_of, outcome_of_both, outcome_of_class
 from tests.wire.minimal_messages import MINIMAL, chain_offset, with_chain
 from zenlake.errors import WireError
-from zenlake.wire import (
-    Encoding,
-    Interest,
-    Push,
-    Put,
-    WireExpr,
-    decode,
-    decode_batch,
-)
+from zenlake.wire import Encoding, Interest, Push, Put, WireExpr, decode, decode_batch
 from zenlake.wire.definitions import LAYOUTS
 from zenlake.wire.layout import BodyRow
 

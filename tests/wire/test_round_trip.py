@@ -10,12 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 
-from tests.wire.both_codecs import (
-    Failure,
-    encode_with_both,
-    outcome_of_both,
-    outcome_of_class,
-)
+from tests.wire.both_codecs import Failure, encode_with_both, outcome_of_both, outcome_of_class
 from zenlake.testing.strategies import message, messages
 from zenlake.wire import Layer, encode
 from zenlake.wire.definitions import LAYOUTS

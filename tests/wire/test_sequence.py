@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.protocol.handshakes import CLIENT, ROUTER
-from zenlake.wire.sequence import (
-    SN_MASKS as MASKS,
-)
+from zenlake.wire.sequence import SN_MASKS as MASKS
 from zenlake.wire.sequence import (
     advance_sn,
     initial_sn,

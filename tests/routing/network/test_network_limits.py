@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.routing.network.mesh import Mesh, Router, link_states, state
-from zenlake.limits import (
-    LINK_STATE_LIST_BYTES_MAX,
-    NETWORK_LINKS_MAX,
-    NETWORK_NODES_MAX,
-)
+from zenlake.limits import LINK_STATE_LIST_BYTES_MAX, NETWORK_LINKS_MAX, NETWORK_NODES_MAX
 from zenlake.routing.face import Face
 from zenlake.wire import Oam
 

@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from tests.routing.gossip.test_gossip import gossip
-from tests.routing.playbook import (
-    Play,
-    interest,
-    no_token,
-    put,
-    request,
-    subscriber,
-    token,
-    zid_of,
-)
+from tests.routing.playbook import Play, interest, no_token, put, request, subscriber, token, zid_of
 from tests.routing.test_routers import web_of
 from zenlake.routing.work import UNLIMITED
 from zenlake.wire import (

@@ -16,12 +16,7 @@ from tests.trace.built_sessions import (
 )
 from zenlake import trace
 from zenlake.limits import ANSWERS_PER_INTEREST_MAX
-from zenlake.trace.timelines.interests import (
-    InterestLifetime,
-    Interests,
-    interests,
-    option_letters,
-)
+from zenlake.trace.timelines.interests import InterestLifetime, Interests, interests, option_letters
 from zenlake.wire import (
     Declare,
     DeclareFinal,
