@@ -157,6 +157,14 @@ class Play:
             outlet.messages.clear()
 
 
+def connected(role: str, faces: dict[str, str], **settings: Any) -> Play:
+    """A node with faces by name: a role, or "" for an application of its process."""
+    play = Play(role, **settings)
+    for name, face_role in faces.items():
+        play.connects(name, face_role)
+    return play
+
+
 def zid_of(name: str) -> ZenohId:
     return ZenohId(name.encode())
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tests.routing.playbook import Play, alias, interest, no_alias, put, request, subscriber, token
+from tests.routing.playbook import (
+    Play,
+    alias,
+    connected,
+    interest,
+    no_alias,
+    put,
+    request,
+    subscriber,
+    token,
+)
 from zenlake.limits import ALIAS_BYTES_MAX, ALIASES_MAX
 from zenlake.routing.declarations.key_table import KeyTable
 from zenlake.routing.memory import Account
@@ -13,9 +23,7 @@ from zenlake.wire import Declare, DeclareKeyExpr, WireExpr
 
 @pytest.fixture
 def play() -> Play:
-    play = Play("peer", gossip=False)
-    play.connects("app")
-    play.connects("c1", "client")
+    play = connected("peer", {"app": "", "c1": "client"}, gossip=False)
     play.sends("app", subscriber(1, "**"))
     return play
 
@@ -52,9 +60,7 @@ def test_aliases_of_both_sides_are_not_confused(play: Play) -> None:
 
 
 def test_an_alias_within_a_declaration_is_one_of_ours() -> None:
-    play = Play("peer", gossip=False)
-    play.connects("app")
-    play.connects("p", "peer")
+    play = connected("peer", {"app": "", "p": "peer"}, gossip=False)
     play.sends("app", subscriber(1, "demo/**"))
     play.receives("p", "D_FINAL for 0", "D_KEYEXPR 1 demo", "D_SUB 1 [ours 1]/**")
     play.sends("p", Declare(DeclareKeyExpr(9, WireExpr(1, "/x"))), put(WireExpr(9)))

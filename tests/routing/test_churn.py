@@ -7,6 +7,7 @@ import tracemalloc
 
 from tests.routing.playbook import (
     Play,
+    connected,
     end_interest,
     final,
     interest,
@@ -107,9 +108,7 @@ def test_interests_of_one_neighbour_are_limited() -> None:
 
 
 def test_an_id_in_use_does_not_move_to_another_key() -> None:
-    play = Play("peer")
-    play.connects("c1", "client")
-    play.connects("c2", "client")
+    play = connected("peer", {"c1": "client", "c2": "client"})
     play.sends("c1", subscriber(1, "a"), subscriber(1, "b"))
     play.sends("c2", put("b", "1"), put("a", "2"))
     play.receives("c1", "PUT 2 a")

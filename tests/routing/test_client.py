@@ -7,6 +7,7 @@ import pytest
 from tests.routing.playbook import (
     Play,
     alias,
+    connected,
     end_interest,
     final,
     interest,
@@ -23,9 +24,7 @@ from zenlake.wire import WireExpr
 
 
 def client() -> Play:
-    play = Play("client")
-    play.connects("app")
-    play.connects("gw", "router")
+    play = connected("client", {"app": "", "gw": "router"})
     return play
 
 

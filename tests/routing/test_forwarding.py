@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.routing.playbook import Play, queryable, request, subscriber
+from tests.routing.playbook import Play, connected, queryable, request, subscriber
 from tests.routing.web import Web
 from zenlake.testing.strategies import message
 from zenlake.wire import (
@@ -54,9 +54,7 @@ def test_a_forwarded_message_keeps_all_but_what_the_hop_writes(
     original: Push | Request | Response,
 ) -> None:
     original.key = WireExpr(0, "k")
-    play = Play("router", gossip=False)
-    play.connects("c", "client")
-    play.connects("p", "peer")
+    play = connected("router", {"c": "client", "p": "peer"}, gossip=False)
     play.sends("p", subscriber(1, "k"), queryable(1, "k", complete=True))
     if isinstance(original, Response):
         play.sends("c", request(1, "k"))

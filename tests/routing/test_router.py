@@ -7,6 +7,7 @@ import pytest
 from tests.routing.gossip.test_gossip import gossip, state_of
 from tests.routing.playbook import (
     Play,
+    connected,
     end,
     final,
     interest,
@@ -24,11 +25,7 @@ from zenlake.wire import Query, QueryTarget, Request, WireExpr
 
 @pytest.fixture
 def play() -> Play:
-    play = Play("router", gossip=False)
-    play.connects("app")
-    play.connects("c", "client")
-    play.connects("p1", "peer")
-    play.connects("p2", "peer")
+    play = connected("router", {"app": "", "c": "client", "p1": "peer", "p2": "peer"}, gossip=False)
     return play
 
 
@@ -158,9 +155,7 @@ def test_a_silent_peer_ends_at_the_timeout_of_the_hop(play: Play) -> None:
 
 
 def test_a_group_is_in_the_region_of_peers() -> None:
-    play = Play("router", gossip=False)
-    play.connects("c", "client")
-    play.connects("p", "peer")
+    play = connected("router", {"c": "client", "p": "peer"}, gossip=False)
     play.connects("g", "peer", group=True)
     play.sends("c", subscriber(1, "s"), put("k"))
     play.receives("g", "D_SUB 0 s", "PUT x k")

@@ -7,6 +7,7 @@ import pytest
 from tests.routing.playbook import (
     Play,
     alias,
+    connected,
     end_interest,
     final,
     interest,
@@ -148,9 +149,7 @@ def test_tokens_of_a_killed_client_end() -> None:
 
 
 def test_tokens_of_a_lost_gateway_end() -> None:
-    play = Play("client")
-    play.connects("app")
-    play.connects("gw", "router")
+    play = connected("client", {"app": "", "gw": "router"})
     play.sends("app", interest(1, "current_future", "KT", "**"))
     play.sends("gw", token(9, "a", answer_to=1), final(1))
     play.receives("app", "D_TOKEN 1 a for 1", "D_FINAL for 1")
@@ -163,9 +162,7 @@ def test_tokens_of_a_lost_gateway_end() -> None:
 
 def test_a_token_with_id_zero_is_treated_like_any_other() -> None:
     """SN-100: routers of 1.0.4 and 1.5.1 begin with it."""
-    play = Play("client")
-    play.connects("app")
-    play.connects("gw", "router")
+    play = connected("client", {"app": "", "gw": "router"})
     play.sends("app", interest(1, "current_future", "KT", "**"))
     play.sends("gw", token(0, "a", answer_to=1), final(1))
     play.receives("app", "D_TOKEN 1 a for 1", "D_FINAL for 1")
@@ -174,9 +171,7 @@ def test_a_token_with_id_zero_is_treated_like_any_other() -> None:
 
 
 def test_a_get_through_a_client_leaves_nothing_behind() -> None:
-    play = Play("client")
-    play.connects("app")
-    play.connects("gw", "router")
+    play = connected("client", {"app": "", "gw": "router"})
     play.sends("app", token(1, "fleet/me"))
     play.clear_received()
     play.sends("app", interest(2, "current", "KT", "fleet/*"))
@@ -193,9 +188,7 @@ def test_a_get_through_a_client_leaves_nothing_behind() -> None:
 
 
 def test_a_get_without_answer_ends_after_ten_seconds() -> None:
-    play = Play("client")
-    play.connects("app")
-    play.connects("gw", "router")
+    play = connected("client", {"app": "", "gw": "router"})
     play.sends("app", interest(2, "current", "KT", "fleet/*"))
     play.time_passes(10)
     play.receives("app", "D_FINAL for 2")
@@ -203,10 +196,7 @@ def test_a_get_without_answer_ends_after_ten_seconds() -> None:
 
 
 def test_a_get_goes_to_one_gateway_a_subscriber_to_all() -> None:
-    play = Play("peer", gossip=False)
-    play.connects("app")
-    play.connects("r1", "router")
-    play.connects("r2", "router")
+    play = connected("peer", {"app": "", "r1": "router", "r2": "router"}, gossip=False)
     play.sends("app", interest(1, "current", "KT", "*"))
     play.receives("r1", "INTEREST 1 current KT *")
     play.receives("r2")
@@ -220,9 +210,7 @@ def test_a_get_goes_to_one_gateway_a_subscriber_to_all() -> None:
 
 
 def test_the_end_of_an_unknown_token_is_announced_if_it_has_a_key() -> None:
-    play = Play("client")
-    play.connects("app")
-    play.connects("gw", "router")
+    play = connected("client", {"app": "", "gw": "router"})
     play.sends("app", interest(1, "future", "KT", "fleet/*"))
     play.clear_received()
     play.sends("gw", no_token(0), no_token(17))

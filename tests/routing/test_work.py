@@ -6,6 +6,7 @@ import pytest
 
 from tests.routing.playbook import (
     Play,
+    connected,
     end,
     interest,
     no_subscriber,
@@ -271,9 +272,7 @@ def test_the_route_of_many_subscribers_is_found_in_short_slices() -> None:
 
 
 def test_an_application_that_gets_all_tokens_does_not_hold_the_lock() -> None:
-    play = Play("router", gossip=False)
-    play.connects("app")
-    play.connects("c1", "client")
+    play = connected("router", {"app": "", "c1": "client"}, gossip=False)
     count = 3 * SLICE_STEPS // SEND_STEPS
     play.sends("c1", *(token(number, f"t/{number}") for number in range(1, count + 1)))
     ask = interest(1, "current", "T", "t/*")

@@ -16,8 +16,23 @@ from zenlake.wire import (
 )
 
 
+class Described:
+    """Bytes in hexadecimal with a number and a meaning."""
+
+    number: int | str
+    hex: str
+    meaning: str
+
+    @property
+    def data(self) -> bytes:
+        return bytes.fromhex(self.hex)
+
+    def __str__(self) -> str:
+        return f"{self.number}: {self.meaning}"
+
+
 @dataclass(frozen=True)
-class Vector:
+class Vector(Described):
     """One message and its bytes."""
 
     number: int | str
@@ -27,10 +42,6 @@ class Vector:
     origin: str = "W"
 
     @property
-    def data(self) -> bytes:
-        return bytes.fromhex(self.hex)
-
-    @property
     def layer(self) -> Layer:
         if isinstance(self.message, NetworkMessage):
             return "network"
@@ -38,12 +49,9 @@ class Vector:
             return "scouting"
         return "transport"
 
-    def __str__(self) -> str:
-        return f"{self.number}: {self.meaning}"
-
 
 @dataclass(frozen=True)
-class Unit:
+class Unit(Described):
     """What one transport unit carries: kind is batch, stream, cbatch or ll."""
 
     number: int | str
@@ -53,29 +61,15 @@ class Unit:
     messages: tuple[Message, ...]
     origin: str = "W"
 
-    @property
-    def data(self) -> bytes:
-        return bytes.fromhex(self.hex)
-
-    def __str__(self) -> str:
-        return f"{self.number}: {self.meaning}"
-
 
 @dataclass(frozen=True)
-class LinkStateVector:
+class LinkStateVector(Described):
     """The body of a link-state OAM, whose number this is."""
 
     number: int | str
     hex: str
     meaning: str
     states: LinkStateList
-
-    @property
-    def data(self) -> bytes:
-        return bytes.fromhex(self.hex)
-
-    def __str__(self) -> str:
-        return f"{self.number}: {self.meaning}"
 
 
 @dataclass(frozen=True)
@@ -100,7 +94,7 @@ class TimestampVector:
 
 
 @dataclass(frozen=True)
-class NegativeVector:
+class NegativeVector(Described):
     """A batch content that a codec refuses, and where it must see the fault.
 
     `delivered` counts the messages that came whole before it.
@@ -114,13 +108,6 @@ class NegativeVector:
     offset: int
     cause: str
     delivered: int = 0
-
-    @property
-    def data(self) -> bytes:
-        return bytes.fromhex(self.hex)
-
-    def __str__(self) -> str:
-        return f"{self.number}: {self.meaning}"
 
 
 def derived(name: str, hex: str, meaning: str, message: Message) -> Vector:

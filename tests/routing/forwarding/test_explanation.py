@@ -9,7 +9,16 @@ from typing import TypeVar
 
 import pytest
 
-from tests.routing.playbook import Play, final, put, queryable, request, subscriber, zid_of
+from tests.routing.playbook import (
+    Play,
+    connected,
+    final,
+    put,
+    queryable,
+    request,
+    subscriber,
+    zid_of,
+)
 from zenlake.limits import ROUTE_NOTES_MAX
 from zenlake.routing.forwarding.explanation import Explanation
 from zenlake.routing.work import SLICE_STEPS, UNLIMITED, Work
@@ -107,10 +116,7 @@ def test_the_verdicts_of_a_publication() -> None:
 
 
 def test_a_neighbour_with_incomplete_declarations_gets_it() -> None:
-    play = Play("peer")
-    play.connects("app")
-    play.connects("r1", "router")
-    play.connects("p1", "peer")
+    play = connected("peer", {"app": "", "r1": "router", "p1": "peer"})
     explanation = explained(play, "app", "a")
     assert verdicts(play, explanation) == {("r1", ""): "unknown", ("p1", ""): "unknown"}
     assert explanation.root is None
@@ -135,9 +141,7 @@ def test_the_verdicts_of_a_query() -> None:
 
 
 def test_an_explanation_changes_nothing() -> None:
-    play = Play("router")
-    play.connects("c1", "client")
-    play.connects("c2", "client")
+    play = connected("router", {"c1": "client", "c2": "client"})
     play.sends("c1", subscriber(1, "a"))
     explained(play, "c2", "a")
     asked(play, "c2", "a", QueryTarget.ALL)
@@ -148,9 +152,7 @@ def test_an_explanation_changes_nothing() -> None:
 
 
 def test_an_explanation_takes_many_slices_and_lists_the_first_of_each_kind() -> None:
-    play = Play("router")
-    play.connects("c1", "client")
-    play.connects("c2", "client")
+    play = connected("router", {"c1": "client", "c2": "client"})
     count = ROUTE_NOTES_MAX + 50
     play.sends("c1", *(subscriber(id, f"a/{id}") for id in range(1, count + 1)))
     job = play.dispatcher.explainer.explain_publication(play.faces["c2"], None, "a/*")

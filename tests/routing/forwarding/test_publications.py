@@ -6,6 +6,7 @@ from tests.routing.playbook import (
     OWN_ZID,
     Play,
     alias,
+    connected,
     final,
     interest,
     no_alias,
@@ -25,10 +26,7 @@ WALL_NS = 1_700_000_000_123_456_789
 
 
 def peer_with_clients() -> Play:
-    play = Play("peer", gossip=False)
-    play.connects("app")
-    play.connects("c1", "client")
-    play.connects("c2", "client")
+    play = connected("peer", {"app": "", "c1": "client", "c2": "client"}, gossip=False)
     return play
 
 

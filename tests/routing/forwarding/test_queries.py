@@ -11,6 +11,7 @@ from tests.faults import scaled
 from tests.routing.playbook import (
     Play,
     alias,
+    connected,
     end,
     final,
     interest,
@@ -368,10 +369,7 @@ def test_a_reply_budget_does_not_end_a_query_that_reuses_the_id_of_an_ended_one(
 
 def test_the_application_may_answer_from_within_the_call() -> None:
     """A session without a matching queryable sends its final before other faces get the query."""
-    play = Play("peer", gossip=False)
-    play.connects("app")
-    play.connects("c1", "client")
-    play.connects("c2", "client")
+    play = connected("peer", {"app": "", "c1": "client", "c2": "client"}, gossip=False)
     play.sends("app", queryable(1, "q"))
     play.sends("c2", queryable(1, "q"))
     outlet = play.outlets["app"]

@@ -8,6 +8,7 @@ from sys import getrefcount
 from tests.routing.playbook import (
     Play,
     alias,
+    connected,
     end,
     final,
     interest,
@@ -114,9 +115,7 @@ def test_an_alias_removes_the_routes_whose_keys_it_shortens() -> None:
 
 
 def test_an_undeclared_alias_is_not_used_for_any_key() -> None:
-    play = Play("router", gossip=False)
-    play.connects("c1", "client")
-    play.connects("c2", "client")
+    play = connected("router", {"c1": "client", "c2": "client"}, gossip=False)
     play.sends("c2", alias(1, "a"), subscriber(1, "a/@v/b"))
     play.sends("c1", put("a/@v/b"))
     play.sends("c2", no_alias(1))
@@ -125,9 +124,7 @@ def test_an_undeclared_alias_is_not_used_for_any_key() -> None:
 
 
 def test_an_answer_of_the_gateway_removes_the_routes_it_concerns() -> None:
-    play = Play("client")
-    play.connects("app")
-    play.connects("r", "router")
+    play = connected("client", {"app": "", "r": "router"})
     play.sends("app", interest(1, "current_future", "KS", "a"), put("a"), put("b"))
     play.sends("r", final(1))
     assert sorted(play.faces["app"].origin.routes) == ["b"]

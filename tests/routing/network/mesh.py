@@ -229,6 +229,15 @@ class Mesh:
             router.compute(self.now)
 
 
+def settled_line(*names: str) -> Mesh:
+    """Routers, each linked with the next, that know each other."""
+    mesh = Mesh()
+    mesh.starts(*names)
+    mesh.line(*names)
+    mesh.settles()
+    return mesh
+
+
 def pair(one: str, other: str) -> tuple[str, str]:
     return (one, other) if one < other else (other, one)
 

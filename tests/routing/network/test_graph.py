@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.routing.network.mesh import Mesh, Router, state
+from tests.routing.network.mesh import Mesh, Router, settled_line, state
 from zenlake.wire import ZenohId
 
 
@@ -26,10 +26,7 @@ def test_edge_needs_both_ends() -> None:
 
 
 def test_old_versions_are_ignored() -> None:
-    mesh = Mesh()
-    mesh.starts("a1", "b2", "c3")
-    mesh.line("a1", "b2", "c3")
-    mesh.settles()
+    mesh = settled_line("a1", "b2", "c3")
     b2 = mesh.connections["a1", "b2"].faces[0]
     c3 = mesh.routers["a1"].network.graph.nodes[ZenohId.parse("c3")]
     psid = next(psid for psid, zid in b2.psids.items() if zid == c3.zid)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from tests.routing.network.mesh import Mesh, Router, state
+from tests.routing.network.mesh import Mesh, Router, settled_line, state
 from zenlake.wire import ZenohId
 
 
 def test_partition_heals() -> None:
-    mesh = Mesh()
-    mesh.starts("a1", "b2", "c3", "d4")
-    mesh.line("a1", "b2", "c3", "d4")
-    mesh.settles()
+    mesh = settled_line("a1", "b2", "c3", "d4")
     mesh.unlinks("b2", "c3")
     mesh.settles()
     assert mesh.routers["a1"].names() == {"a1", "b2"}

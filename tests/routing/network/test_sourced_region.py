@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from tests.routing.gossip.test_gossip import gossip
-from tests.routing.playbook import Play, interest, no_token, put, request, subscriber, token, zid_of
+from tests.routing.playbook import (
+    Play,
+    connected,
+    interest,
+    no_token,
+    put,
+    request,
+    subscriber,
+    token,
+    zid_of,
+)
 from tests.routing.test_routers import web_of
 from zenlake.routing.work import UNLIMITED
 from zenlake.wire import (
@@ -23,9 +33,7 @@ from zenlake.wire import (
 
 
 def router_with_neighbour() -> Play:
-    play = Play("router", gossip=False)
-    play.connects("c", "client")
-    play.connects("r", "router")
+    play = connected("router", {"c": "client", "r": "router"}, gossip=False)
     play.sends(
         "r", gossip(LinkState(0, 1, (1,), zid=zid_of("r")), LinkState(1, 1, (0,), zid=zid_of("x")))
     )

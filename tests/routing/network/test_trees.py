@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.routing.network.mesh import Mesh
+from tests.routing.network.mesh import Mesh, settled_line
 from zenlake.wire import ZenohId
 
 
@@ -34,10 +34,7 @@ def test_trees_are_computed_at_most_ten_times_a_second() -> None:
 
 
 def test_line() -> None:
-    mesh = Mesh()
-    mesh.starts("a1", "b2", "c3")
-    mesh.line("a1", "b2", "c3")
-    mesh.settles()
+    mesh = settled_line("a1", "b2", "c3")
     b2 = mesh.routers["b2"]
     assert b2.children("a1") == ["c3"]
     assert b2.children("c3") == ["a1"]
@@ -65,10 +62,7 @@ def test_weights_choose_the_path() -> None:
 
 
 def test_neighbour_with_a_new_link_is_gained_again() -> None:
-    mesh = Mesh()
-    mesh.starts("a1", "b2")
-    mesh.links("a1", "b2")
-    mesh.settles()
+    mesh = settled_line("a1", "b2")
     mesh.routers["a1"].gained.clear()
     mesh.unlinks("a1", "b2")
     mesh.links("a1", "b2")
@@ -77,10 +71,7 @@ def test_neighbour_with_a_new_link_is_gained_again() -> None:
 
 
 def test_replaced_link_is_gained_again_although_no_edge_changed() -> None:
-    mesh = Mesh()
-    mesh.starts("a1", "b2")
-    mesh.links("a1", "b2")
-    mesh.settles()
+    mesh = settled_line("a1", "b2")
     a1 = mesh.routers["a1"]
     a1.gained.clear()
     face, _ = a1.face("b2")
@@ -91,10 +82,7 @@ def test_replaced_link_is_gained_again_although_no_edge_changed() -> None:
 
 
 def test_unused_roots_are_not_computed() -> None:
-    mesh = Mesh()
-    mesh.starts("a1", "b2", "c3")
-    mesh.line("a1", "b2", "c3")
-    mesh.settles()
+    mesh = settled_line("a1", "b2", "c3")
     network = mesh.routers["b2"].network
     assert network.graph.nodes[ZenohId.parse("a1")] not in network.trees._trees
     assert mesh.routers["b2"].children("a1") == ["c3"]

@@ -20,6 +20,9 @@ def two_nodes(second: WhatAmI) -> tuple[World, Application, Application]:
 
 
 def settle(world: World) -> None:
+    """Send all messages of the applications, and let them arrive."""
+    for node in world.nodes:
+        node.settle()
     world.timeline.run_until(world.timeline.now + 3.0)
 
 
@@ -41,16 +44,12 @@ def test_end_of_own_token_is_not_the_end_of_others_with_the_same_key() -> None:
     world, first, second = two_nodes(WhatAmI.PEER)
     first.declare_token("a")
     second.declare_token("a")
-    first.node.settle()
-    second.node.settle()
     settle(world)
     second.watch("**", False)
     second.undeclare(world.ledger.tokens[1])
-    second.node.settle()
     settle(world)
     assert watcher(world).present == {}
     first.undeclare(world.ledger.tokens[0])
-    first.node.settle()
     settle(world)
     assert watcher(world).present == {"a": False}
 
@@ -59,13 +58,11 @@ def test_subscriber_with_history_gets_no_delete_before_put() -> None:
     world, first, second = two_nodes(WhatAmI.CLIENT)
     first.declare_token("a")
     second.watch("**", False)
-    second.node.settle()
     settle(world)
     # The two messages cross on the wire.
     second.watch("a", True)
     second.node.settle()
     first.undeclare(world.ledger.tokens[0])
-    first.node.settle()
     settle(world)
     assert watcher(world, 0).present == {"a": False}
     assert watcher(world, 1).present == {}
@@ -75,12 +72,10 @@ def test_answer_to_one_interest_reaches_all_subscribers_with_history() -> None:
     world, first, second = two_nodes(WhatAmI.CLIENT)
     first.declare_token("a/b")
     second.watch("a/*", True)
-    second.node.settle()
     settle(world)
     connect_again(world)
     assert watcher(world).present == {"a/b": False}
     second.watch("a/b", True)
-    second.node.settle()
     settle(world)
     assert watcher(world, 0).present == {"a/b": True}
     assert watcher(world, 1).present == {"a/b": True}
@@ -89,15 +84,12 @@ def test_answer_to_one_interest_reaches_all_subscribers_with_history() -> None:
 def test_node_that_reconnects_gets_its_declarations_again() -> None:
     world, first, second = two_nodes(WhatAmI.CLIENT)
     second.watch("a/*", False)
-    second.node.settle()
     settle(world)
     first.declare_token("a/b")
-    first.node.settle()
     settle(world)
     assert watcher(world).present == {"a/b": True}
     connect_again(world)
     assert watcher(world).present == {"a/b": False}
     second.watch("a/b", True)
-    second.node.settle()
     settle(world)
     assert watcher(world, 0).present == {"a/b": True}
