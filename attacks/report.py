@@ -49,7 +49,7 @@ def markdown(results: Sequence[Result]) -> str:
 
 
 def write_docs(results: Sequence[Result], note: str) -> None:
-    """Replace the table in `docs/faults.md`; `note` says how it was measured."""
+    """Replace the table in `docs/faults.md`; `note` describes how it was measured."""
     before, _, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
     PAGE.write_text(f"{before}{BEGIN}\n{note}\n\n{markdown(results)}\n{END}{after}")

@@ -47,7 +47,7 @@ now = time.perf_counter  # one clock for all processes
 
 Report = dict[str, float]
 Act = Callable[[float], Report]
-"""Acts for so many seconds, if any, and tells figures of it."""
+"""Runs for so many seconds, if any, and returns its figures."""
 Role = Callable[[Any, Any, "Case"], Act]
 """Declares on the session of a module; returns when the counterpart is there."""
 
@@ -56,7 +56,7 @@ Role = Callable[[Any, Any, "Case"], Act]
 class Case:
     name: str
     roles: tuple[Role, Role]
-    """Who acts, and who answers."""
+    """The process that acts, and the process that answers."""
     size: int = 8
     reads: bool = False
     outstanding: int = 1

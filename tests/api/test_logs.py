@@ -35,7 +35,7 @@ def root() -> Iterator[logging.Logger]:
         ("nonsense", logging.ERROR),
     ],
 )
-def test_levels(
+def test_level_of_rust_is_the_level_of_python(
     root: logging.Logger, monkeypatch: pytest.MonkeyPatch, text: str, level: int
 ) -> None:
     monkeypatch.delenv("RUST_LOG", raising=False)

@@ -74,7 +74,7 @@ def test_class(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["open", "scout"])
-def test_function(name: str) -> None:
+def test_function_has_the_signature_of_the_stub(name: str) -> None:
     stub = NODES[name]
     assert isinstance(stub, ast.FunctionDef)
     compare(name, stub, getattr(zenlake, name))

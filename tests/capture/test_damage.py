@@ -180,7 +180,7 @@ def test_missing_bytes_cost_only_the_packets_they_belong_to(
         missing = len(record) - kept
         if parts is pcap_parts:
             # Without marks between records, the packet is filled up with bytes of the next ones;
-            # nobody can tell if that takes exactly one of them.
+            # it is unknown whether that takes exactly one of them.
             while missing > 0 and after < COUNT:
                 missing -= len(records[after])
                 after += 1

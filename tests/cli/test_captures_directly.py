@@ -94,7 +94,7 @@ def test_a_report_without_spark_and_java(zenlake: Command) -> None:
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     try:
         code = main(["sql", *arguments])
-    except SystemExit as ended:  # of who reads the arguments
+    except SystemExit as ended:  # raised by argparse
         code = int(str(ended.code))
     out, err = capsys.readouterr()
     return code, out, err

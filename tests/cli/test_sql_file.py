@@ -34,7 +34,9 @@ def written(lake: str, name: str, capsys: pytest.CaptureFixture[str], *flags: st
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.JSONL", "a.ndjson"])
-def test_json(lake: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_file_has_the_rows_that_are_printed(
+    lake: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = written(lake, name, capsys)
     rows = [json.loads(line) for line in path.read_text("ascii").splitlines()]
     main(["sql", "--lake", lake, QUERY, "--json"])
@@ -90,7 +92,7 @@ def test_the_place_of_a_mistake(lake: str, capsys: pytest.CaptureFixture[str]) -
         (["-o", "a.parquet", "--master", "local"], "a.parquet: Parquet is written by DuckDB"),
     ],
 )
-def test_mistakes(
+def test_mistake_gets_one_line_and_code_2(
     lake: str, arguments: list[str], cause: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["sql", "--lake", lake, "SELECT 1", *arguments]) == 2

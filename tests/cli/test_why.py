@@ -89,7 +89,7 @@ def test_wrong_calls(arguments: list[str], says: str, capsys: pytest.CaptureFixt
     assert says in captured.err
 
 
-def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_cause_culprit_and_nodes(capsys: pytest.CaptureFixture[str]) -> None:
     truth = truth_of("held_query")
     story, summary = stories_json(capsys, path_of("held_query"))
     assert story["cause"] == "final_missing"

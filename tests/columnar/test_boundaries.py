@@ -146,12 +146,12 @@ def test_which_locators_are_canonical(locator: str) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 31, 32, 33])
-def test_region(size: int) -> None:
+def test_regions_of_every_size_are_decoded_alike(size: int) -> None:
     compare([(b"\x81\x09\x00\x05\x48" + sized(b"r" * size), BATCH)])
 
 
 @pytest.mark.parametrize("count", [0, 1, 254, 255, 256])
-def test_stamps(count: int) -> None:
+def test_timestamp_stacks_of_every_length_are_decoded_alike(count: int) -> None:
     stack = b"\x03" + vle(count) + b"\x01\x00" * count
     compare([(b"\x9d\x00\x47" + sized(stack) + b"\x01\x00", NETWORK)])
 

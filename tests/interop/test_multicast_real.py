@@ -203,7 +203,7 @@ def test_a_real_scout_finds_us() -> None:
         scout = zenoh.scout(what="router", config=config)
         deadline = time.monotonic() + PATIENCE_S
         while (hello := scout.try_recv()) is None:
-            assert time.monotonic() < deadline, "it did not hear us"
+            assert time.monotonic() < deadline, "it did not find us"
             try:
                 datagram, source = listener.recvfrom(65_536)
             except TimeoutError:

@@ -125,7 +125,7 @@ def test_random_messages_of_ours_are_understood(kind: str, port: int) -> None:
 
     collect()
     assert len(sent) > MESSAGES_PER_KIND // 4
-    # Opened only now: a link on which nothing is said for its lease is dropped.
+    # Opened only now: a link without messages for the time of its lease is dropped.
     with Link(port, ZenohId.from_int(random.getrandbits(100) | 1)) as link:
         for number, value in enumerate(sent):
             link.send_network(value)

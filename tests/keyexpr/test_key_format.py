@@ -159,7 +159,7 @@ def test_build_without_values_is_refused() -> None:
         (UPSTREAM_FORMATS[3], "@zid/1/2/aligner", {"zid": "1", "hash": "2"}),
     ],
 )
-def test_parsing(text: str, key: str, values: dict[str, str]) -> None:
+def test_values_are_parsed_from_a_key(text: str, key: str, values: dict[str, str]) -> None:
     assert KeyFormat(text).parse(key) == values
     assert KeyFormat(text).parse(KeyExpr(key)) == values
 

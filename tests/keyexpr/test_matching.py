@@ -168,7 +168,7 @@ def test_chunks_include(a: str, b: str, included: bool) -> None:
 
 # An independent oracle: an expression is the set of concrete keys that its regular expression
 # matches, out of all keys of up to six chunks; `c` stands for all letters never written. The
-# empty key is counted, as `**` alone means it too: that is what tells `**` from `*/**`.
+# empty key is counted, as `**` alone means it too: so `**` differs from `*/**`.
 
 CHUNKS = ("a", "b", "*", "**", "a$*", "@a")
 KEY_CHUNKS = ("a", "b", "ac", "@a")

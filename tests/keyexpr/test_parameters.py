@@ -52,7 +52,7 @@ def test_emptiness() -> None:
     assert Parameters("a")
 
 
-def test_get() -> None:
+def test_get_returns_the_first_value_or_the_default() -> None:
     assert Parameters("a=1;a=2").get("a") == "1"
     assert Parameters("a=1").get("b") is None
     assert Parameters("a=1").get("b", "x") == "x"
@@ -99,7 +99,9 @@ def test_iteration_skips_empty_items_and_keeps_duplicates() -> None:
         ("a=1", "b", "3;;|", None, "a=1;b=3;;|"),
     ],
 )
-def test_insert(text: str, key: str, value: str, returned: str | None, after: str) -> None:
+def test_insert_replaces_and_returns_the_old_value(
+    text: str, key: str, value: str, returned: str | None, after: str
+) -> None:
     parameters = Parameters(text)
     assert parameters.insert(key, value) == returned
     assert str(parameters) == after
@@ -114,7 +116,9 @@ def test_insert(text: str, key: str, value: str, returned: str | None, after: st
         ("a=1;b=;;c=1|;d", "zz", None, "a=1;b;c=1|;d"),
     ],
 )
-def test_remove(text: str, key: str, returned: str | None, after: str) -> None:
+def test_remove_returns_the_old_value(
+    text: str, key: str, returned: str | None, after: str
+) -> None:
     parameters = Parameters(text)
     assert parameters.remove(key) == returned
     assert str(parameters) == after

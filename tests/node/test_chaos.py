@@ -27,7 +27,7 @@ def test_routers_keep_their_guarantees_under_random_faults(shape: str) -> None:
     assert result.counts["replies"] > 0
 
 
-def test_shapes() -> None:
+def test_edges_of_each_shape_of_network() -> None:
     assert edges_of("line", 3) == [(0, 1), (1, 2)]
     assert edges_of("star", 4) == [(0, 1), (0, 2), (0, 3)]
     assert edges_of("ring", 3) == [(0, 1), (1, 2), (2, 0)]

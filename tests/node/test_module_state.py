@@ -154,7 +154,7 @@ def test_modules_share_no_state_without_a_reason() -> None:
     assert found == SHARED.keys()
 
 
-def test_state_is_found() -> None:
+def test_mutable_module_state_is_found() -> None:
     source = """
 from other import D
 A: dict = {}

@@ -1,4 +1,4 @@
-"""Nodes that talk to each other over loopback links."""
+"""Nodes that exchange messages over loopback links."""
 
 from __future__ import annotations
 

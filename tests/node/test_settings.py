@@ -148,7 +148,7 @@ def test_invalid_values_are_errors_that_name_the_key(config: dict[str, object]) 
         read(**config)
 
 
-def test_strategies() -> None:
+def test_autoconnect_strategies_depend_on_ids_and_roles() -> None:
     small, great = ZenohId.from_int(1), ZenohId.from_int(2)
     only = AutoconnectStrategy.of("greater-zid")
     assert only.allows(great, small, WhatAmI.PEER)

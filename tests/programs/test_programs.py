@@ -33,12 +33,12 @@ def run(*command: str) -> tuple[str, int, float]:
     return done.stdout, done.returncode, time.monotonic() - start
 
 
-def test_there_are_ten() -> None:
+def test_there_are_at_least_ten_programs() -> None:
     assert len(PROGRAMS) >= 10
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_the_same_output(program: str) -> None:
+def test_program_prints_the_same_on_both_modules(program: str) -> None:
     path = str(HERE / f"{program}.py")
     theirs, code, _ = run(path)
     assert (code, theirs.strip() != "") == (0, True)

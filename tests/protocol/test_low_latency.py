@@ -70,7 +70,7 @@ def test_frame_is_an_error() -> None:
     assert payloads(caught.value.deliveries) == [b"1"]
 
 
-def test_queue() -> None:
+def test_all_priorities_share_one_queue() -> None:
     sender = low_latency(batch_size=100)
     while sender.has_room(3):
         sender.push(PUSH, 5, True, False)

@@ -173,7 +173,7 @@ def test_close_finds_no_room_in_a_full_batch() -> None:
     assert (len(full), last) == (100, bytes.fromhex("02 00 03 00"))
 
 
-def test_room() -> None:
+def test_each_priority_has_a_queue_limit() -> None:
     sender = transport(batch_size=100)
     assert sender.has_room(DATA)
     while sender.has_room(DATA):

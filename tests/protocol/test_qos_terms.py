@@ -64,7 +64,7 @@ def test_no_range(value: int) -> None:
         qos_of(Init(WhatAmI.CLIENT, CLIENT, qos_link=QoSLink(value)))
 
 
-def test_our_own() -> None:
+def test_offered_qos_follows_the_settings() -> None:
     assert own_qos(client_offer(qos=False, qos_link=LOW)) is None
     assert own_qos(client_offer()) == PLAIN
     assert own_qos(client_offer(qos_link=LOW)) == LOW

@@ -148,7 +148,7 @@ def test_loopback(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["10.0.0.1", "::", "example.org", ""])
-def test_not_loopback(text: str) -> None:
+def test_other_addresses_are_not_loopback(text: str) -> None:
     assert not is_loopback(text)
 
 

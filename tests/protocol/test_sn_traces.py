@@ -39,7 +39,7 @@ def step(source: random.Random, last: int, mask: int) -> int:
 
 @pytest.mark.parametrize("sn_bits", SN_BITS)
 @pytest.mark.parametrize("reliable", [True, False])
-def test_verdicts(sn_bits: int, reliable: bool) -> None:
+def test_verdicts_on_sequence_numbers_are_those_of_the_model(sn_bits: int, reliable: bool) -> None:
     mask = agree(sn_bits=sn_bits).sn_mask
     content = bytes(put(b""))
     for seed in range(TRACES // 8):

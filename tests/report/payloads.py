@@ -1,4 +1,4 @@
-"""Three hundred texts that run a script, hide or turn others where they are not taken as text."""
+"""Three hundred texts that run a script, or hide or reverse other text, if they are not escaped."""
 
 from __future__ import annotations
 

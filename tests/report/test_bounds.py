@@ -66,7 +66,7 @@ def test_cells_of_traffic(data: dict[str, Any]) -> None:
     assert data["traffic"]["leftOut"] == 0
 
 
-def test_keys(data: dict[str, Any]) -> None:
+def test_keys_beyond_the_limit_are_summed(data: dict[str, Any]) -> None:
     keys = data["keys"]
     assert len(keys["totals"]) == b.KEYS_MAX
     assert len(keys["others"]) == b.FIRST_CHUNKS_MAX

@@ -61,9 +61,9 @@ def test_a_query_has_its_requests_and_responses(
 def test_a_declaration_has_its_beginning_and_end(
     data: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lives = [life for life in data["declarations"]["lives"] if life["endedBy"] == "undeclare"]
-    assert lives
-    for life in lives[:5]:
+    lifetimes = [life for life in data["declarations"]["lives"] if life["endedBy"] == "undeclare"]
+    assert lifetimes
+    for life in lifetimes[:5]:
         found = chosen(life["command"], capsys)
         assert life["packet"] in [one["packet"] for one in found]
         assert {one["kind"][:10] for one in found} == {"DECLARE/D_", "DECLARE/U_"}

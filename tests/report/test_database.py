@@ -1,4 +1,4 @@
-"""A page says the same from few tables in memory as from all of them in files."""
+"""A page is the same from a few tables in memory as from all tables in files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lives of tokens: which are odd, and which are no lives at all."""
+"""Lifetimes of tokens: which are odd, and which rows are not lifetimes."""
 
 from __future__ import annotations
 

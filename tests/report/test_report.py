@@ -58,7 +58,7 @@ def test_what_is_wrong_comes_first(data: dict[str, Any]) -> None:
     ]
 
 
-def test_the_figures(data: dict[str, Any]) -> None:
+def test_overview_counts_messages_bytes_nodes_and_queries(data: dict[str, Any]) -> None:
     seen = data["overview"]
     # The bytes of the frame are those of what it carries.
     assert (seen["messages"], seen["bytes"], seen["nodes"]) == (44, 40 * 100 + 1 + 9000 + 100, 3)

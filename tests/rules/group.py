@@ -1,4 +1,4 @@
-"""Group: nodes that talk to a multicast group, and nodes that look for each other."""
+"""Group: nodes that send to a multicast group, and nodes that scout."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def a_group(network: RecordedNetwork) -> None:
     a, b = network.node("peer", options), network.node("peer", options)
     b.ask("subscribe", name="s", key="demo/**")
     a.ask("publisher", name="p", key="demo/declared")
-    for _ in range(20):  # whoever has not heard a JOIN hears nothing; one comes every 2.5 s
+    for _ in range(20):  # a node without our JOIN drops all; we send one every 2.5 s
         a.ask("publish", name="p", payload=HELLO)
         if heard := len(b.items("s", 1, seconds=0.5)):
             break
@@ -195,7 +195,7 @@ def scouting(network: RecordedNetwork) -> None:
 
 @scenario
 def routers_and_gossip(network: RecordedNetwork) -> None:
-    """Two routers, a peer and a client at each; they tell each other who is there."""
+    """Two routers, a peer and a client at each; they announce each other."""
     options: Config = {"scouting/gossip/enabled": True}
     _, first = network.listener("router", options)
     _, second = network.listener("router", options | {"connect/endpoints": [first]})

@@ -1,4 +1,4 @@
-"""Bytes that say the same in other words."""
+"""Bytes with the same meaning that are not canonical."""
 
 from __future__ import annotations
 

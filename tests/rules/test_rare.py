@@ -66,7 +66,7 @@ def test_non_canonical_encodings_are_reported() -> None:
     seen = declarations("liveliness")
     event = next(event for event in seen if isinstance(event.message, Interest))
     content = bytes(event.message)
-    # Its number in two bytes, of which the second says nothing.
+    # Its number in two bytes, of which the second is redundant.
     other = content[:1] + bytes((content[1] | 0x80, 0)) + content[2:]
     odd: list[int] = []
     messages = RareMessages({0: event.link})

@@ -12,7 +12,7 @@ from zenlake.rules import NOTE
 
 EXPLAINED = {
     "alias_remapped.pcapng": {
-        # Made for this: the client gives a number to a second key (README of the captures).
+        # Made for this: the client declares an alias for a second key (README of the captures).
         ("error", "alias-redefined", 28),
     },
     "sessions.pcapng.gz": {

@@ -31,7 +31,7 @@ def test_put_on_appearance_delete_on_disappearance(a: WhatAmI, b: WhatAmI) -> No
 
 
 @pytest.mark.parametrize(("a", "b"), ROLES)
-def test_history(a: WhatAmI, b: WhatAmI) -> None:
+def test_history_contains_earlier_tokens(a: WhatAmI, b: WhatAmI) -> None:
     network, here, there = pair(a, b)
     tokens = [core.declare_token(f"t/{core.zid}", network.now) for core in (here, there)]
     network.pump()
@@ -70,7 +70,7 @@ def test_second_watcher_with_history_gets_what_the_first_knows() -> None:
 
 
 @pytest.mark.parametrize(("a", "b"), ROLES)
-def test_get(a: WhatAmI, b: WhatAmI) -> None:
+def test_get_returns_each_token_once(a: WhatAmI, b: WhatAmI) -> None:
     network, here, there = pair(a, b)
     here.declare_token("t/1", network.now)
     there.declare_token("t/1", network.now)

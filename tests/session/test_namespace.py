@@ -8,7 +8,7 @@ from zenlake.session.namespace import Namespace
 from zenlake.wire import Put
 
 
-def test_keys() -> None:
+def test_keys_get_and_lose_the_prefix_of_the_namespace() -> None:
     names = Namespace("ns/1")
     assert names.full("a") == "ns/1/a"
     assert [names.own(key) for key in ("ns/1/zz", "ns/*/w", "ns/2/x", "**", "ns/1")] == [

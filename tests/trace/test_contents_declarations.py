@@ -102,7 +102,7 @@ def ended(life: DeclarationLifetime) -> str:
 @pytest.mark.parametrize("name", DECLARING)
 def test_each_call_has_a_message_at_its_time(name: str) -> None:
     sidecar = sidecar_of(name)
-    lives = reading_of(name).declarations()
+    lifetimes = reading_of(name).declarations()
     for row in declared_in(sidecar):
         zid, end = sidecar.zids[row["node"]], undeclared_at(sidecar, row)
         assert any(
@@ -111,7 +111,7 @@ def test_each_call_has_a_message_at_its_time(name: str) -> None:
             and bool(life.complete) == row.get("complete", False)
             and is_at(row["t"], life.declared)
             and (end is None or is_at(end, life.undeclared))
-            for life in lives
+            for life in lifetimes
         ), row
 
 
@@ -122,7 +122,7 @@ def is_at(time: float, event: MessageSeen | None) -> bool:
 @pytest.mark.parametrize("name", PUBLISHING)
 def test_each_publisher_and_querier_sends_an_interest(name: str) -> None:
     sidecar, reading = sidecar_of(name), reading_of(name)
-    lives = reading.interests()
+    lifetimes = reading.interests()
     for op, letter in ASKING.items():
         for row in sidecar.of(op):
             zid = sidecar.zids[row["node"]]
@@ -133,5 +133,5 @@ def test_each_publisher_and_querier_sends_an_interest(name: str) -> None:
                 and str(life.mode) == "current_future"
                 and is_at(row["t"], life.opened)
                 and (undeclared_at(sidecar, row) is None or life.closed is not None)
-                for life in lives
+                for life in lifetimes
             ), row

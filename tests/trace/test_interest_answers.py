@@ -64,7 +64,7 @@ def talk(path: Path, *messages: NetworkMessage) -> None:
     scene.close()
 
 
-def lives(path: Path | str) -> list[ShortLifetime]:
+def lifetimes(path: Path | str) -> list[ShortLifetime]:
     return [
         ShortLifetime(life.entity, life.key, life.is_answer, life.ended_by)
         for life in declarations(trace.open(str(path)))
@@ -142,7 +142,7 @@ def test_lifetimes_of_id_0(case: str, tmp_path: Path) -> None:
     messages, expected = CASES[case]
     path = tmp_path / "talk.pcapng"
     talk(path, *messages)
-    assert lives(path) == expected
+    assert lifetimes(path) == expected
 
 
 def test_oldest_interest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -299,8 +299,8 @@ def test_timelines_are_bounded_by_default() -> None:
     exchanges = Exchanges()
     assert exchanges._bytes_max == EXCHANGES_BYTES_MAX
     bounds = [
-        (lives._per_session_max, lives._count_max)
-        for lives in (exchanges._open, Declarations()._open, Interests()._open)
+        (lifetimes._per_session_max, lifetimes._count_max)
+        for lifetimes in (exchanges._open, Declarations()._open, Interests()._open)
     ]
     assert bounds == [
         (EXCHANGES_PER_SESSION_MAX, EXCHANGES_MAX),

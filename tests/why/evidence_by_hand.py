@@ -1,4 +1,4 @@
-"""Evidence made by hand: a router, clients, and what they say, times in milliseconds."""
+"""Evidence made by hand: a router, clients, and their messages, with times in milliseconds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ END_MS = 20_000
 
 
 def at(ms: float) -> Moment:
-    """The packet's number says when it was."""
+    """The number of the packet determines its time."""
     return Moment(int(ms * 1e6), int(ms))
 
 

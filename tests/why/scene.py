@@ -124,7 +124,7 @@ class Connection:
         return packets
 
     def give_up(self, direction: int) -> int:
-        """A fragment that says that the rest will not come."""
+        """A fragment that drops the rest of the message."""
         self.sn[direction] += 1
         return self.raw(direction, Fragment(self.sn[direction] - 1, b"", more=True, drop=True))
 

@@ -1,4 +1,4 @@
-"""Who got what in real captures: stories against what the applications' callbacks took down."""
+"""Deliveries in real captures: stories compared with what the callbacks recorded."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def publications(name: str) -> list[Story]:
 
 
 def received(name: str) -> dict[str, set[str]]:
-    """By key, who got it by a callback."""
+    """By key, the nodes whose callbacks received it."""
     sidecar = sidecar_of(name)
     got: dict[str, set[str]] = {}
     for row in sidecar.received:
@@ -79,7 +79,7 @@ def test_everybody_who_got_it_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_what_failed(name: str) -> None:
+def test_exactly_the_known_failures_are_found(name: str) -> None:
     made = report_of(name, Scope())
     assert {story.cause for story in made.stories if story.failed} == FAILING.get(name, set())
 

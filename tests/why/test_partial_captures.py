@@ -1,4 +1,4 @@
-"""Captures that do not have everything: the story says what is missing and does not guess."""
+"""Incomplete captures: the story names what is missing and does not guess."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def report_without(
 
 
 def only_first_link(name: str) -> Callable[[Packet], bool]:
-    """Who asked connected first."""
+    """The requester connected first."""
     first = next(iter(packets([path_of(name)], Skipped()))).data[_PORTS]
     both = {first, first[2:] + first[:2]}
     return lambda packet: packet.data[_PORTS] in both

@@ -1,4 +1,4 @@
-"""Who got a publication, and why not, cause by cause."""
+"""Which subscribers received a publication, and why others did not, cause by cause."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_without_the_last_links_the_last_router_is_named(tmp_path: Path) -> None
 
 
 def test_router_that_went_unseen_is_a_possibility(tmp_path: Path) -> None:
-    """Link state alone says so: neither access control nor a full queue is to blame."""
+    """Only link state explains it: neither access control nor a full queue is to blame."""
     kept = (_FIRST_LINK, _ASKER)
     made = report_without(LINE, tmp_path, lambda packet: is_on(packet, *kept))
     story = gone_story(made.stories, "behind")

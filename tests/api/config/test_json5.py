@@ -59,7 +59,7 @@ def test_the_example_of_the_specification() -> None:
         ("'it\\'s'", "it's"),
     ],
 )
-def test_values(text: str, value: object) -> None:
+def test_value_and_its_type_are_parsed(text: str, value: object) -> None:
     assert parse_json5(text) == value
     assert type(parse_json5(text)) is type(value)
 

@@ -111,7 +111,7 @@ def test_defaults_and_delete(network: MemoryNetwork) -> None:
         (lambda s: zenlake.open(s), TypeError, "argument 'config'"),
     ],
 )
-def test_mistakes(
+def test_mistake_raises_an_error_with_its_text(
     network: MemoryNetwork, call: Callable[[Any], object], error: type[Exception], text: str
 ) -> None:
     session = network.open()

@@ -12,7 +12,7 @@ from tests.api.against import both
 from zenlake import wire
 
 
-def test_identifiers() -> None:
+def test_identifiers_have_texts_bytes_and_equality() -> None:
     zid = wire.ZenohId.parse("102")
     entity = zenlake.EntityGlobalId.from_wire(zid, 7)
     assert str(entity.zid) == repr(entity.zid) == "102"

@@ -95,7 +95,9 @@ def test_json_is_one_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert {one["event"] for one in found} == {"message", "session", "undecoded"}
 
 
-def test_where(capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_keeps_messages_that_match_every_condition(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     result = decode(capsys, "--where", "kind == PUSH", "--where", "key ~ home/cellar/*", PUBSUB)
     assert result.code == 0
     assert result.lines
@@ -147,7 +149,7 @@ def test_fields_and_bytes_below_a_message(capsys: pytest.CaptureFixture[str]) ->
     assert lines[-2].startswith("0000  c1 09 f2 a3 92 60 5b")
 
 
-def test_times(capsys: pytest.CaptureFixture[str]) -> None:
+def test_absolute_times_are_dates(capsys: pytest.CaptureFixture[str]) -> None:
     result = decode(capsys, "--time", "absolute", "--where", "packet == 4", PUBSUB)
     assert result.lines[0].startswith("2026-")
 

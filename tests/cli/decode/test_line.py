@@ -167,7 +167,7 @@ def test_line_has_the_important_fields(message: Message, key: str | None, detail
     assert rest.startswith(detail) if detail.endswith(": ") else rest == detail
 
 
-def test_remarks() -> None:
+def test_fragments_and_ignored_messages_are_marked() -> None:
     event = put()
     event.fragments, event.ignored = 3, "an old sequence number"
     assert line(event).endswith("  in 3 fragments  ignored: an old sequence number")
@@ -198,7 +198,7 @@ def test_a_node_gets_its_name_as_soon_as_it_is_known() -> None:
     assert "> router ff6b" in form.line(put(session=session))
 
 
-def test_times() -> None:
+def test_times_are_absolute_or_differences() -> None:
     assert line(put(ms=1.5), "absolute").startswith("2026-11-15 01:21:42.001500 ")
     form = LineFormat(FIRST_NS, "delta")
     times = [form.line(put(ms=ms)).split()[0] for ms in (1, 3, 3.5)]

@@ -77,7 +77,7 @@ def test_each_entity_is_declared_in_each_session_and_undeclared(tables: Tables, 
 @pytest.mark.parametrize("name", DECLARING)
 def test_each_call_has_a_lifetime_at_its_time(tables: Tables, name: str) -> None:
     sidecar = sidecar_of(name)
-    lives = tables.of(name, "declarations")
+    lifetimes = tables.of(name, "declarations")
     for row in declared_in(sidecar):
         zid, end = sidecar.zids[row["node"]], undeclared_at(sidecar, row)
         assert any(
@@ -86,7 +86,7 @@ def test_each_call_has_a_lifetime_at_its_time(tables: Tables, name: str) -> None
             and bool(life["complete"]) == row.get("complete", False)
             and is_at(row["t"], life["declared_ns"])
             and (end is None or is_at(end, life["undeclared_ns"]))
-            for life in lives
+            for life in lifetimes
         ), row
 
 
@@ -97,26 +97,26 @@ def is_at(time: float, time_ns: int | None) -> bool:
 @pytest.mark.parametrize("name", PATHS)
 def test_lifetimes_end_with_their_sessions(tables: Tables, name: str) -> None:
     sessions = {row["session"]: row for row in tables.of(name, "sessions")}
-    lives = tables.of(name, "declarations")
-    for life in lives:
+    lifetimes = tables.of(name, "declarations")
+    for life in lifetimes:
         session = sessions[life["session"]]
         assert life["declared_ns"] is not None or life["undeclared_ns"] is not None
         assert (life["ended_by"] is None) == (life["undeclared_ns"] is None)
         if life["ended_by"] is None and session["closed_ns"] is not None:
             # Answers to an INTEREST of mode CURRENT have no end.
-            assert is_answer(tables, name, life) or is_number_used_again(life, lives)
+            assert is_answer(tables, name, life) or is_number_used_again(life, lifetimes)
         assert (life["complete"] is not None) <= (life["entity"] == "queryable")
         assert (life["distance"] is not None) <= (life["entity"] == "queryable")
 
 
-def is_number_used_again(life: Row, lives: list[Row]) -> bool:
+def is_number_used_again(life: Row, lifetimes: list[Row]) -> bool:
     """Whether an alias in use is declared for another key, as in `alias_remapped`."""
     columns = ("session", "sender_zid", "entity", "entity_id")
     return life["entity"] == "keyexpr" and any(
         other["seq"] > life["seq"]
         and other["key"] != life["key"]
         and all(other[column] == life[column] for column in columns)
-        for other in lives
+        for other in lifetimes
     )
 
 
@@ -179,14 +179,14 @@ def test_each_sent_interest_has_a_row_and_is_answered(tables: Tables, name: str)
 def test_each_declaration_belongs_to_one_lifetime(tables: Tables, name: str) -> None:
     """A lifetime has its number of declarations and, for a queryable, distance and completeness."""
     messages = {row["seq"]: row for row in tables.of(name, "messages")}
-    lives = tables.of(name, "declarations")
+    lifetimes = tables.of(name, "declarations")
     declared = Counter(
         row["kind"].partition("D_")[2].lower()
         for row in messages.values()
         if row["kind"].startswith("DECLARE/D_") and row["kind"] != "DECLARE/D_FINAL"
     )
     counted: Counter[str] = Counter()
-    for life in lives:
+    for life in lifetimes:
         counted[life["entity"]] += life["told"]
         detail = json.loads(messages[life["seq"]]["detail"] or "{}")
         assert life["node_id"] == detail.get("node_id")

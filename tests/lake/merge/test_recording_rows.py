@@ -1,4 +1,4 @@
-"""A recording gives the rows of a capture with the same packets; so does a segment of it alone."""
+"""A recording has the rows of a capture with the same packets; so does a segment of it alone."""
 
 from __future__ import annotations
 

@@ -202,23 +202,23 @@ class TestOneQuery:
         asked.nothing_received()
         assert asked.dispatcher.counters.late_responses == 1
 
-    def test_two_finals(self, asked: Play) -> None:
+    def test_second_final_is_counted_as_late(self, asked: Play) -> None:
         asked.sends("c2", end(1), end(1))
         asked.nothing_received()
         assert asked.dispatcher.counters.late_responses == 1
 
-    def test_no_final(self, asked: Play) -> None:
+    def test_query_without_finals_times_out(self, asked: Play) -> None:
         asked.time_passes(10 + GRACE_S)
         received = [type(message) for message in asked.received("c1")]
         assert received == [Response, Response, ResponseFinal]
         assert asked.dispatcher.counters.timed_out_requests == 2
 
-    def test_final_only(self, asked: Play) -> None:
+    def test_finals_without_replies_end_the_query(self, asked: Play) -> None:
         asked.sends("c2", end(1))
         asked.sends("p1", end(1))
         asked.receives("c1", "RESPONSE_FINAL 9")
 
-    def test_wrong_request_id(self, asked: Play) -> None:
+    def test_replies_with_a_wrong_request_id_are_dropped(self, asked: Play) -> None:
         asked.sends("c2", reply(2, "q/a"), end(2))
         asked.sends("c3", reply(1, "q/a"), end(1))
         asked.nothing_received()

@@ -17,7 +17,7 @@ def linked(router: Router) -> Face:
     return face
 
 
-def test_nodes() -> None:
+def test_number_of_nodes_is_limited() -> None:
     router = Router("a1")
     face = linked(router)
     for start in (2, 2002):
@@ -31,7 +31,7 @@ def test_nodes() -> None:
     assert "c3" in router.names(), "own neighbours are not limited"
 
 
-def test_links() -> None:
+def test_number_of_links_is_limited() -> None:
     router = Router("a1")
     face = linked(router)
     count = 300

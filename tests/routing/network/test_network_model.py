@@ -24,7 +24,7 @@ def random_mesh(seed: int) -> Mesh:
     random = mesh.random
     names = NAMES[: random.randint(2, len(NAMES))]
     mesh.starts(*names)
-    lives = 1
+    restarts = 1  # each has a later clock
     for _ in range(random.randint(1, 60)):
         one, other = random.sample(names, 2)
         act = random.random()
@@ -35,8 +35,8 @@ def random_mesh(seed: int) -> Mesh:
             mesh.links(one, other)
         if act > 0.95:
             mesh.stops(one)
-            lives += 1
-            mesh.starts(one, wall_ns=lambda life=lives: life * 10**9)
+            restarts += 1
+            mesh.starts(one, wall_ns=lambda start=restarts: start * 10**9)
         elif act > 0.85:
             weights = {ZenohId.parse(name): random.choice((1, 50, 300)) for name in names}
             del weights[ZenohId.parse(random.choice(names))]

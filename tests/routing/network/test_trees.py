@@ -33,7 +33,7 @@ def test_trees_are_computed_at_most_ten_times_a_second() -> None:
     assert network.next_deadline() == 3.0
 
 
-def test_line() -> None:
+def test_router_in_the_middle_of_a_line_is_the_next_hop() -> None:
     mesh = settled_line("a1", "b2", "c3")
     b2 = mesh.routers["b2"]
     assert b2.children("a1") == ["c3"]

@@ -1,4 +1,4 @@
-"""Fault: how to break one rule, and where a checker must say so."""
+"""Fault: how to break one rule, and in which packet the checker must find it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Break = Callable[[Any], int]
 
 
 class Fault(NamedTuple):
-    """`break_rule` gets a session, a group or a recorder and gives the packet of the fault."""
+    """`break_rule` gets a session, a group or a recorder and returns the packet of the fault."""
 
     rule: str
     break_rule: Break

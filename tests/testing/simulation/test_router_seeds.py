@@ -30,7 +30,7 @@ def test_single_router(first: int) -> None:
 
 
 @pytest.mark.parametrize("first", range(0, NETWORK_SEEDS, CHUNK))
-def test_network(first: int) -> None:
+def test_networks_of_routers_keep_their_promises(first: int) -> None:
     """Routers in all shapes, with links that fail, nodes that are restarted, and partitions."""
     promises = 0
     for seed in range(first, min(first + CHUNK, NETWORK_SEEDS)):

@@ -290,14 +290,14 @@ def test_lifetimes_of_all_sessions_are_limited() -> None:
 
 def test_real_subscribers_and_aliases_have_lifetimes() -> None:
     """Of ten D_SUBSCRIBER, one repeats an id for a second interest."""
-    lives = list(declarations(trace.open(str(CAPTURES / "pubsub_router.pcapng"))))
-    assert Counter((life.entity, life.ended_by) for life in lives) == {
+    lifetimes = list(declarations(trace.open(str(CAPTURES / "pubsub_router.pcapng"))))
+    assert Counter((life.entity, life.ended_by) for life in lifetimes) == {
         ("keyexpr", "session"): 5,
         ("subscriber", "undeclare"): 6,
         ("subscriber", "session"): 3,
     }
-    assert sum(life.times_declared for life in lives if life.entity == "subscriber") == 10
-    assert all(life.key and life.sender_zid and life.receiver_zid for life in lives)
+    assert sum(life.times_declared for life in lifetimes if life.entity == "subscriber") == 10
+    assert all(life.key and life.sender_zid and life.receiver_zid for life in lifetimes)
 
 
 @pytest.mark.parametrize("name", CAPTURE_NAMES)

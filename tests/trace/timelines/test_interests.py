@@ -213,24 +213,24 @@ def test_interests_of_a_session_are_limited() -> None:
 
 
 def test_real_publishers_have_interests() -> None:
-    lives = list(interests(trace.open(str(CAPTURES / "qos_matrix.pcap"))))
-    assert len(lives) == 84
-    assert {(life.mode, life.options, life.ended_by) for life in lives} == {
+    lifetimes = list(interests(trace.open(str(CAPTURES / "qos_matrix.pcap"))))
+    assert len(lifetimes) == 84
+    assert {(life.mode, life.options, life.ended_by) for life in lifetimes} == {
         (BOTH, "KSR", "session")
     }
-    assert all(life.answered == 1 and life.final and life.key for life in lives)
+    assert all(life.answered == 1 and life.final and life.key for life in lifetimes)
 
 
 def test_real_interest_is_closed() -> None:
-    lives = interests(trace.open(str(CAPTURES / "pubsub_router.pcapng")))
-    assert sorted(str(life.ended_by) for life in lives) == ["closed", "session", "session"]
+    lifetimes = interests(trace.open(str(CAPTURES / "pubsub_router.pcapng")))
+    assert sorted(str(life.ended_by) for life in lifetimes) == ["closed", "session", "session"]
 
 
 @pytest.mark.parametrize("name", CAPTURE_NAMES)
 def test_every_real_interest_and_final_declaration_is_in_one_lifetime(name: str) -> None:
     events, counts = events_and_counts(name)
-    lives = list(interests(events))
-    asked = sum(life.opened is not None for life in lives)
-    closed = sum(life.closed is not None for life in lives)
+    lifetimes = list(interests(events))
+    asked = sum(life.opened is not None for life in lifetimes)
+    closed = sum(life.closed is not None for life in lifetimes)
     assert asked + closed == counts["INTEREST"]
-    assert sum(life.final is not None for life in lives) == counts["DECLARE/D_FINAL"]
+    assert sum(life.final is not None for life in lifetimes) == counts["DECLARE/D_FINAL"]

@@ -23,7 +23,7 @@ VALID = [
 
 
 @pytest.mark.parametrize(("text", "protocol", "address", "metadata", "config"), VALID)
-def test_parts(
+def test_endpoint_is_parsed_into_its_parts(
     text: str, protocol: str, address: str, metadata: dict[str, str], config: dict[str, str]
 ) -> None:
     endpoint = EndPoint.parse(text)

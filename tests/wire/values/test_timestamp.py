@@ -46,7 +46,7 @@ def test_every_nanosecond_round_trips() -> None:
         assert Timestamp(ntp64_of_ns(ns), BB).ns == ns
 
 
-def test_text() -> None:
+def test_text_of_a_timestamp_is_parsed_back() -> None:
     timestamp = Timestamp(7708198693311890500, BB)
     assert str(timestamp) == "7708198693311890500/bb"
     assert Timestamp.parse("7708198693311890500/bb") == timestamp

@@ -148,7 +148,7 @@ def test_a_reset(whole: list[Packet], tmp_path: Path) -> None:
     assert {found.cause_word(pair) for pair in range(len(found))} == {"rst"}
 
 
-def test_no_end(whole: list[Packet], tmp_path: Path) -> None:
+def test_connection_without_fin_is_regular(whole: list[Packet], tmp_path: Path) -> None:
     those = [one for one in whole if not Segment(one).flags & FIN]
     found = look(tmp_path, those)
     acked = [one for one in found.reason.tolist() if one]
