@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from zenlake.errors import LocalError
-from zenlake.lake.address import is_remote, parse
+from zenlake.lake.address import parse
 
 
 def test_local_file_has_one_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,14 +20,14 @@ def test_local_file_has_one_address(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     spellings += [whole, f"file:{whole}", f"file://{whole}", f"FILE://localhost{whole}"]
     spellings += [f"file://{whole}".replace(" ", "%20")]
     assert {str(parse(one)) for one in spellings} == {whole}
-    assert not is_remote("caps/x y.pcap")
+    assert parse("caps/x y.pcap").is_local
 
 
 @pytest.mark.parametrize("text", ["s3://b/a/x", "s3a://b/a/x", "S3N://b//a/x/", "s3:/b/a/x"])
 def test_object_has_one_address(text: str) -> None:
     assert str(parse(text)) == "s3://b/a/x"
     assert (parse(text) / "y").name == "y"
-    assert is_remote(text)
+    assert not parse(text).is_local
 
 
 def test_hadoop_keeps_its_name_node() -> None:

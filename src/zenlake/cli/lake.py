@@ -8,9 +8,9 @@ import sys
 from typing import Any, Final
 
 from zenlake.cli.cells import time_text
+from zenlake.cli.extras import needs_extra
 from zenlake.cli.output import Lines, print_json, safe
 from zenlake.cli.table import table_lines
-from zenlake.cli.table_source import needs_extra
 from zenlake.errors import LocalError
 from zenlake.lake.publish.manifest import CaptureEntry, Manifest
 from zenlake.limits import LAKE_RETENTION_HOURS_MAX

@@ -7,10 +7,10 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
+from zenlake.cli.extras import needs_extra
 from zenlake.cli.interrupts import ending_immediately
 from zenlake.cli.output import Lines, painter, print_error, print_json, safe
 from zenlake.cli.pipeline_progress import ProgressLine
-from zenlake.errors import LocalError
 from zenlake.limits import DERIVE_BYTES_MAX
 
 if TYPE_CHECKING:
@@ -71,15 +71,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    try:
+    with needs_extra("pipeline", "lake"):
         from zenlake.lake.pipeline import run as run_pipeline
         from zenlake.lake.plan.capture_names import captures_in
         from zenlake.lake.spark import QUICK_START, session
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("zenlake"):
-            raise
-        needs = "zenlake pipeline needs the lake extra: pip install 'zenlake[lake]'"
-        raise LocalError(needs) from None
     paths = captures_in(args.inputs)
     if (args.master or "local").startswith("local") and not _any_opens(paths):
         return 2  # before Spark starts, which takes seconds

@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from zenlake.cli.extras import needs_extra
 from zenlake.cli.output import print_json, safe
-from zenlake.cli.table_source import needs_extra, opened_captures, opened_lake, start_quickly
+from zenlake.cli.table_source import opened_captures, opened_lake, start_quickly
 from zenlake.errors import LocalError
 
 if TYPE_CHECKING:

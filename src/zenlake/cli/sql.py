@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from zenlake.cli.cells import CELL_CHARACTERS_MAX
 from zenlake.cli.decode.selection import refuse_an_input
+from zenlake.cli.extras import needs_extra
 from zenlake.cli.interrupts import ending_immediately
 from zenlake.cli.output import Lines, safe
 from zenlake.cli.sql_file import AnswerFile
 from zenlake.cli.sql_process import bounded
 from zenlake.cli.sql_prompt import run_prompt
 from zenlake.cli.sql_rows import csv_lines, json_lines, text_lines
-from zenlake.cli.table_source import needs_extra, opened_captures, opened_lake, start_quickly
+from zenlake.cli.table_source import opened_captures, opened_lake, start_quickly
 from zenlake.errors import LocalError
 from zenlake.limits import SQL_BYTES_MAX, SQL_SECONDS_MAX
 

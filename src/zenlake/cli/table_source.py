@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from zenlake.cli.extras import needs_extra
 from zenlake.cli.output import print_error
 from zenlake.cli.pipeline_progress import ProgressLine
 from zenlake.cli.sql_process import bounded
-from zenlake.errors import LocalError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,15 +111,3 @@ def _check(captures: list[str], query: str, args: argparse.Namespace) -> None:
         return 0
 
     bounded(check, args)
-
-
-@contextmanager
-def needs_extra(command: str, extra: str) -> Iterator[None]:
-    """Turn the ImportError of a missing package into an error message."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("zenlake"):
-            raise
-        wanted = f"zenlake {command} needs the {extra} extra: pip install 'zenlake[{extra}]'"
-        raise LocalError(wanted) from None

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
+from zenlake.cli.extras import needs_extra
 from zenlake.cli.output import Lines, print_json
 from zenlake.cli.progress import watched_steps
 from zenlake.cli.why_text import ReportText
@@ -105,11 +106,6 @@ def _evidence(path: str, scope: Scope, capture: str | None) -> Iterator[Evidence
 
         yield read_capture(path, scope, lambda trace: watched_steps(trace, [path]))
         return
-    try:
+    with needs_extra("why", "sql"):
         from zenlake.why.from_lake import read_lake
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("zenlake"):
-            raise
-        needs = "zenlake why needs the sql extra to read a lake: pip install 'zenlake[sql]'"
-        raise LocalError(needs) from None
     yield from read_lake(path, scope, capture)

@@ -146,8 +146,3 @@ def _host_and_path(rest: str) -> tuple[str, str]:
         host, _, path = rest[2:].partition("/")
         return host, f"/{path}"
     return "", rest
-
-
-def is_remote(text: str | os.PathLike[str]) -> bool:
-    """Whether it is the address of a store; errors as in `parse`."""
-    return not parse(text).is_local

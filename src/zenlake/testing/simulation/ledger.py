@@ -160,7 +160,6 @@ class Ledger:
 
     def cancel(self, get: Get) -> None:
         """Excuse the promises of a query that was cancelled."""
-        get.cancelled_at = self._world.timeline.now
         promises = [*get.promises.values(), *(one for _, one in get.token_promises)]
         promises.extend(
             one.promise for one in self.replies if one.get is get and one.promise is not None

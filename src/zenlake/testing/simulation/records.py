@@ -169,7 +169,6 @@ class Get(Record):
         self.target = target
         self.mode = mode
         self.is_liveliness = False
-        self.cancelled_at = inf
         self.routes: dict[Queryable, Route] = {}
         self.promises: dict[Queryable, Promise] = {}
         self.token_promises: list[tuple[str, Promise]] = []
