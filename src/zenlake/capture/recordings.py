@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from zenlake.errors import CaptureError
@@ -39,6 +40,22 @@ def is_growing_segment(path: str) -> bool:
     """Whether a name is that of a segment which is being written."""
     found = _SEGMENT_NAME.fullmatch(os.path.basename(path))
     return found is not None and found[2] is not None
+
+
+def recording_bytes(folder: str) -> int:
+    """The size of all segments. One that is deleted meanwhile counts as empty."""
+    size = 0
+    for segment in segments(folder):
+        with suppress(OSError):
+            size += os.path.getsize(current_path(segment))
+    return size
+
+
+def current_path(segment: SegmentFile) -> str:
+    """The path of a segment, which may have been sealed since the folder was listed."""
+    if segment.is_sealed or os.path.exists(segment.path):
+        return segment.path
+    return segment.path.removesuffix(GROWING_SUFFIX)
 
 
 def segments(folder: str) -> list[SegmentFile]:

@@ -41,7 +41,7 @@ _PACKET_HEAD_BYTES: Final = 28
 _PACKET_BLOCK_BYTES_MIN: Final = _PACKET_HEAD_BYTES + TRAILER_BYTES
 SEGMENT_BLOCK_BYTES_MAX: Final = 1 << 17
 """A packet has 65,535 bytes at most, and the other blocks are small."""
-_RECOGNISED_BYTES: Final = 2_048
+SEGMENT_HEAD_BYTES: Final = 2_048
 """The section header and both interfaces are within so many bytes."""
 _SEARCHED_BYTES_MAX: Final = 1 << 30
 """Bytes whose checksum is computed in searches for the next block of one segment."""
@@ -63,16 +63,20 @@ def begins_segment(input: Input) -> bool:
     """Whether a file begins as a segment does, even if one of its first blocks is damaged."""
     # A live pipe may not have so many bytes yet: its first block decides.
     if input.path != "-" or not input.has(0, _PATTERN_BYTES):
-        input.has(0, _RECOGNISED_BYTES)
+        input.has(0, SEGMENT_HEAD_BYTES)
     else:
-        input.has(0, min(_HEAD.unpack_from(input.buffer)[1], _RECOGNISED_BYTES))
-    buffer = input.buffer
-    for found in _PATTERN.finditer(buffer, 0, _RECOGNISED_BYTES):
+        input.has(0, min(_HEAD.unpack_from(input.buffer)[1], SEGMENT_HEAD_BYTES))
+    return is_segment_head(input.buffer[:SEGMENT_HEAD_BYTES])
+
+
+def is_segment_head(head: bytes) -> bool:
+    """The same for the first bytes of a file."""
+    for found in _PATTERN.finditer(head):
         start = found.start()
-        type, length = _HEAD.unpack_from(buffer, start)
-        if type not in (SECTION, INTERFACE) or start + length > len(buffer):
+        type, length = _HEAD.unpack_from(head, start)
+        if type not in (SECTION, INTERFACE) or start + length > len(head):
             continue
-        if trailer_of(buffer, start, start + length) is not None:
+        if trailer_of(head, start, start + length) is not None:
             return True
     return False
 

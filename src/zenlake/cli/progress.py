@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
+from zenlake.capture.recordings import is_recording, recording_bytes
 from zenlake.trace import Trace
 from zenlake.trace.events import TraceEvent
 from zenlake.trace.links.connection import LinkItem
@@ -79,4 +80,5 @@ def _total_bytes(paths: list[str]) -> int:
     """The size of the input; 0 if it is unknown: for standard input and compressed files."""
     if any(path == "-" or path.endswith((".gz", ".zst")) for path in paths):
         return 0
-    return sum(os.path.getsize(path) for path in paths if os.path.isfile(path))
+    files = sum(os.path.getsize(path) for path in paths if os.path.isfile(path))
+    return files + sum(recording_bytes(path) for path in paths if is_recording(path))

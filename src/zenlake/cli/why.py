@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
+from zenlake.capture.recordings import is_recording
 from zenlake.cli.extras import needs_extra
 from zenlake.cli.output import Lines, print_json
 from zenlake.cli.progress import watched_steps
@@ -70,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     scope = parse_scope(args.query, args.key, args.at)
     is_negative = is_found = False
     lines = Lines(sys.stdout)
-    is_brief = len(args.inputs) > 1 or os.path.isdir(args.inputs[0])
+    is_brief = len(args.inputs) > 1 or _is_lake(args.inputs[0])
     for evidence in _all_evidence(args.inputs, scope, args.capture):
         made = report(evidence, scope)
         if args.query is not None and not made.stories:
@@ -98,8 +99,12 @@ def _all_evidence(inputs: list[str], scope: Scope, capture: str | None) -> Itera
         yield from _evidence(path, scope, capture)
 
 
+def _is_lake(path: str) -> bool:
+    return os.path.isdir(path) and not is_recording(path)
+
+
 def _evidence(path: str, scope: Scope, capture: str | None) -> Iterator[Evidence]:
-    if not os.path.isdir(path):
+    if not _is_lake(path):
         if capture is not None:
             raise LocalError("--capture is for lakes")
         from zenlake.why.from_capture import read_capture

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from zenlake.capture.recordings import is_recording, recording_bytes
 from zenlake.errors import ZenlakeError
 from zenlake.report.bounds import (
     EXPLAINED_BYTES_MAX,
@@ -49,6 +50,8 @@ def explained(places: Iterable[Place]) -> dict[Place, dict[str, Any]]:
 def _unreadable(capture: str) -> str | None:
     try:
         size = Path(capture).stat().st_size
+        if is_recording(capture):
+            size = recording_bytes(capture)
     except (OSError, ValueError):
         return "the capture is no longer where it was read"
     if size > EXPLAINED_FILE_BYTES_MAX:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from zenlake.errors import ZenlakeError
+from zenlake.lake.plan.capture_names import captures_in, size_of, why_not_opened
 from zenlake.lake.plan.file_search import FileChoice
 from zenlake.lake.plan.inputs import inputs_of
 from zenlake.lake.source.working_directory import check_paths
@@ -160,3 +161,20 @@ def test_a_missing_path_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatc
             inputs_of([path])
     with pytest.raises(ZenlakeError, match="standard input"):
         inputs_of(["-"])
+
+
+def test_recording_is_one_capture_and_other_folders_are_not(tmp_path: Path) -> None:
+    recording = tmp_path / "recording"
+    recording.mkdir()
+    (recording / "recording.json").write_text("{}")
+    for name in ("00000001.pcapng", "00000002.pcapng.part"):
+        (recording / name).write_bytes(b"12345")
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    (plain / "00000001.pcapng").touch()
+    paths = [str(recording), str(plain / "00000001.pcapng")]
+    assert [one.capture for one in inputs_of([str(recording), str(plain)])] == paths
+    assert [one.capture for one in inputs_of([f"{tmp_path}/*"])] == sorted(paths)
+    assert captures_in([str(recording), str(plain)]) == paths
+    assert size_of(str(recording)) == 10
+    assert why_not_opened(str(recording)) is None

@@ -21,6 +21,7 @@ from zenlake.lake.errors import LakeError
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
 from zenlake.lake.merge.read_task import read_capture
+from zenlake.lake.plan.capture_names import size_of
 from zenlake.lake.plan.inputs import Input, inputs_of
 from zenlake.lake.plan.survey_task import TASKS_PER_CORE, survey_capture
 from zenlake.lake.publish.manifest import CaptureEntry, Manifest
@@ -227,8 +228,7 @@ def _processes(inputs: list[Input]) -> int:
 
 
 def is_large(inputs: list[Input]) -> bool:
-    sizes = [os.path.getsize(one.path) for one in inputs if os.path.isfile(one.path)]
-    return sum(sizes) >= PROCESS_BYTES_MIN
+    return sum(size_of(one.path) for one in inputs) >= PROCESS_BYTES_MIN
 
 
 def _tasks_max() -> int:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from zenlake.capture.recordings import is_recording, recording_bytes
 from zenlake.lake.address import Address, parse
 from zenlake.lake.errors import LakeError
 
@@ -14,13 +15,16 @@ CAPTURE_NAME: Final = re.compile(r".*\.(pcap|pcapng|cap)\d*(\.gz|\.zst)?", re.DO
 
 
 def captures_in(paths: Iterable[str]) -> list[str]:
-    """Each capture once, in the order given; a folder stands for the captures in it."""
+    """Each capture once, in the order given; a folder stands for the captures in it.
+
+    A recording is a folder and one capture.
+    """
     found: dict[str, None] = {}
     for path in paths:
         if path == "-":
             raise LakeError("standard input cannot be read by several tasks: give a file")
         address = parse(path)
-        inside = _names_inside(address)
+        inside = None if _is_recording(address) else _names_inside(address)
         if inside is None:
             found[path] = None
             continue
@@ -29,6 +33,10 @@ def captures_in(paths: Iterable[str]) -> list[str]:
             raise LakeError(f"no captures in {path}: none is named like *.pcap or *.pcapng")
         found.update(dict.fromkeys(chosen))
     return [*found]
+
+
+def _is_recording(address: Address) -> bool:
+    return address.is_local and is_recording(address.path)
 
 
 def _names_inside(address: Address) -> list[str] | None:
@@ -53,6 +61,8 @@ def size_of(path: str) -> int:
     """Size in bytes; 0 if it is not known, which reading will report."""
     address = parse(path)
     try:
+        if _is_recording(address):
+            return recording_bytes(address.path)
         if address.is_local:
             return os.path.getsize(address.path)
         return int(address.filesystem.get_file_info(address.fs_path).size or 0)
@@ -64,6 +74,8 @@ def why_not_opened(path: str) -> str | None:
     """Why a capture cannot be opened; None if it can."""
     address = parse(path)
     try:
+        if _is_recording(address):
+            return None
         if address.is_local:
             with open(address.path, "rb"):
                 return None

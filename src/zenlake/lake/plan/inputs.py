@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
+from zenlake.capture.recordings import is_recording
 from zenlake.errors import LocalError
 from zenlake.lake.errors import LakeError
 from zenlake.lake.plan.capture_names import CAPTURE_NAME
@@ -64,6 +65,8 @@ def local_path(path: str) -> str:
 def _files(path: str, choice: FileChoice, ignore_missing: bool) -> list[str]:
     if path == "-":
         raise LakeError("standard input cannot be read by several tasks: give a file")
+    if is_recording(path):
+        return [path] if choice.admits(path) else []
     if os.path.isdir(path):
         found = files_in(path, choice)
         if not found and not choice.may_exclude_all:
@@ -79,10 +82,10 @@ def _files_matching(pattern: str, choice: FileChoice, ignore_missing: bool) -> l
     found = paths_matching(pattern)
     if not found and not ignore_missing:
         raise LocalError(f"{pattern}: no file has such a name{place_hint(pattern)}")
-    folders = {path for path in found if os.path.isdir(path)}
+    folders = {path for path in found if os.path.isdir(path) and not is_recording(path)}
     files = [path for path in found if path not in folders]
     if choice.name_filter is None:
-        named = [path for path in files if CAPTURE_NAME.fullmatch(path)]
+        named = [one for one in files if CAPTURE_NAME.fullmatch(one) or is_recording(one)]
         files = named if named or folders else files
     chosen = [path for path in files if choice.admits(path)]
     chosen += [file for folder in folders for file in files_in(folder, choice)]

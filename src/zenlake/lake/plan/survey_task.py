@@ -35,7 +35,9 @@ def survey_capture(job: Job) -> Result:
         return {"path": path, "error": f"{path}: its name is not UTF-8, as tables need it"}
     try:
         is_local = parse(path).is_local
-        size = os.path.getsize(path) if is_local else size_of(path)
+        if is_local:
+            os.stat(path)  # an error if there is no such file
+        size = size_of(path)
         surveyed = _surveyed_beside_hash if is_local else _surveyed_with_hash
         sha256, found = surveyed(path, size, job)
         return {"path": path, "size": size, "sha256": sha256, **found}

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from zenlake import trace
+from zenlake.capture.recordings import is_recording, recording_bytes
 from zenlake.errors import CaptureError, LocalError
 from zenlake.lake.derive.duck.build import DECLARATIONS_OF_SPLIT
 from zenlake.lake.errors import LakeError
@@ -91,9 +92,8 @@ def _surveyed(
     which Spark would retry."""
     try:
         one.capture.encode()
-        with open(one.path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-        if not size and not tolerance.corrupt:
+        size = _size_of(one.path)
+        if not size and not tolerance.corrupt and not is_recording(one.path):
             raise LakeError(
                 "0 bytes: not a capture (option ignoreCorruptFiles leaves it out)", one.capture
             )
@@ -112,6 +112,14 @@ def _surveyed(
         if tolerance.corrupt:
             return None
         raise
+
+
+def _size_of(path: str) -> int:
+    """OSError if it cannot be opened."""
+    if is_recording(path):
+        return recording_bytes(path)
+    with open(path, "rb") as file:
+        return os.fstat(file.fileno()).st_size
 
 
 def _not_opened(one: Input, error: OSError) -> LakeError:

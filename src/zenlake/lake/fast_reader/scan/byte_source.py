@@ -1,10 +1,12 @@
-"""ByteSource: random access to the bytes of a capture, in a local file or in a store."""
+"""ByteSource: random access to the bytes of a capture: of a file, a recording, or in a store."""
 
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from typing import Protocol
 
+from zenlake.capture.recordings import SegmentFile, current_path, is_recording, segments
 from zenlake.errors import CaptureError
 from zenlake.lake.address import Address, parse
 
@@ -40,6 +42,42 @@ class LocalFile:
         self._file.close()
 
 
+class RecordingFiles:
+    """The segments of a recording of this machine, one after the other.
+
+    A recording may grow, so that bytes after those of an earlier reader appear; deleted segments
+    are a change of the file.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._segments: list[SegmentFile] = []
+        self._starts: list[int] = []
+        self._file: LocalFile | None = None
+        self._place = -1
+        self.size = 0
+        for segment in segments(folder):
+            self._segments.append(segment)
+            self._starts.append(self.size)
+            self.size += os.stat(current_path(segment)).st_size
+
+    def read_into(self, offset: int, target: memoryview) -> int:
+        if offset >= self.size:
+            return 0
+        place = bisect_right(self._starts, offset) - 1
+        if self._file is None or place != self._place:
+            self.close()
+            self._file = LocalFile(current_path(self._segments[place]))
+            self._place = place
+        start = self._starts[place]
+        stop = self.size if place + 1 == len(self._starts) else self._starts[place + 1]
+        return self._file.read_into(offset - start, target[: stop - offset])
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
 class StoredFile:
     """A file in a store; only the requested parts are transferred."""
 
@@ -60,6 +98,8 @@ def open_bytes(address: str) -> ByteSource:
     """Opens a capture at a local path or an address."""
     try:
         place = parse(address)
+        if place.is_local and is_recording(address):
+            return RecordingFiles(address)
         return LocalFile(address) if place.is_local else StoredFile(place)
     except (OSError, ValueError) as error:
         cause = error.strerror if isinstance(error, OSError) else None

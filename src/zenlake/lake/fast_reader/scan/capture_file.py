@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zenlake.capture import pcap, pcapng
+from zenlake.capture.segment_reader import SEGMENT_HEAD_BYTES, is_segment_head
 from zenlake.lake.fast_reader.scan.pcap_scan import PcapScan
 from zenlake.lake.fast_reader.scan.pcapng_scan import PcapngScan
 
@@ -29,6 +30,8 @@ def scan_of(window: FileWindow) -> PcapScan | PcapngScan | Refusal:
     magic = window.head(4)
     if magic in pcap.MAGICS:
         return PcapScan(window)
+    if is_segment_head(window.head(SEGMENT_HEAD_BYTES)):
+        return Refusal("it is a recording")
     if magic == pcapng.MAGIC:
         return PcapngScan(window)
     return Refusal("neither pcap nor pcapng, or compressed")

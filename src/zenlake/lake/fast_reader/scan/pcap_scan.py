@@ -1,4 +1,4 @@
-# Parts: 4ffcc81db38b01a0
+# Parts: 87832d07a3a644c2
 """PcapScan: the records of a classic capture file, as long as each is certainly valid.
 
 The exact reader (capture/pcap.py) judges a record by the times around it. Here all times must be so

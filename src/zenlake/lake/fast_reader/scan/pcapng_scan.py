@@ -1,4 +1,4 @@
-# Parts: 4ffcc81db38b01a0
+# Parts: 87832d07a3a644c2
 """PcapngScan: the packets of a pcapng file, as long as every block is valid.
 
 A kernel reads blocks with packets; Python reads the few sections and interfaces. A file that the
