@@ -551,7 +551,7 @@ def test_fragments_without_their_beginning_lose_their_payload() -> None:
 
 def test_memory_of_unfinished_messages_is_limited() -> None:
     redactor = Redactor(RedactionRules(["secret/**"], ["camera/**"]))
-    assert redactor.hold(REDACTION_BYTES_MAX - 100_000)
+    assert redactor.memory.hold(REDACTION_BYTES_MAX - 100_000)
     link = Link((), ("camera/*",))
     link.redactor = redactor
     link.link = LinkRedactor(redactor)
@@ -564,8 +564,8 @@ def test_memory_of_unfinished_messages_is_limited() -> None:
     names = [prefix(number, f"public/{number}" + "x" * 4000) for number in range(40)]
     assert 20 < len(link.send(*names)) < 40
     link.link.close()
-    assert redactor.hold(100_000)
-    assert not redactor.hold(1)
+    assert redactor.memory.hold(100_000)
+    assert not redactor.memory.hold(1)
 
 
 # --- other framings ------------------------------------------------------------------------------
