@@ -17,10 +17,10 @@ TARGET: Final = Path(__file__).parents[3] / "docs" / "reference" / "rules.md"
 
 
 def page() -> str:
-    return "\n".join(_link_facts()) + "\n"
+    return "\n".join(_lines()) + "\n"
 
 
-def _link_facts() -> Iterator[str]:
+def _lines() -> Iterator[str]:
     counts = Counter(rule.severity for rule in RULES.values())
     severities = ", ".join(f"{counts[severity]} of severity {severity}" for severity in SEVERITIES)
     yield "<!-- Printed from zenlake.rules by `make generate`: edit that instead. -->"

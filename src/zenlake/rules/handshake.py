@@ -133,10 +133,10 @@ def resolution_raised(message: Init, seen: Seen) -> str | None:
     offer = seen.link_facts.init_syn
     if message.cookie is None or offer is None:
         return None
-    offered, settled = offer.resolution or DEFAULT_RESOLUTION, message.resolution
-    settled = settled or DEFAULT_RESOLUTION
-    if settled.byte & 3 > offered.byte & 3 or settled.byte >> 2 > offered.byte >> 2:
-        return f"{settled}; offered were {offered}"
+    offered, agreed = offer.resolution or DEFAULT_RESOLUTION, message.resolution
+    agreed = agreed or DEFAULT_RESOLUTION
+    if agreed.byte & 3 > offered.byte & 3 or agreed.byte >> 2 > offered.byte >> 2:
+        return f"{agreed}; offered were {offered}"
     return None
 
 
@@ -153,8 +153,8 @@ def batch_size_raised(message: Init, seen: Seen) -> str | None:
     if message.cookie is None or offer is None:
         return None
     offered = DEFAULT_BATCH_BYTES if offer.batch_size is None else offer.batch_size
-    settled = DEFAULT_BATCH_BYTES if message.batch_size is None else message.batch_size
-    return f"{settled} bytes; offered were {offered}" if settled > offered else None
+    agreed = DEFAULT_BATCH_BYTES if message.batch_size is None else message.batch_size
+    return f"{agreed} bytes; offered were {offered}" if agreed > offered else None
 
 
 @rule(
@@ -206,8 +206,8 @@ def patch_raised(message: Init, seen: Seen) -> str | None:
     offer = seen.link_facts.init_syn
     if message.cookie is None or offer is None:
         return None
-    settled, offered = message.patch or 0, offer.patch or 0
-    return f"patch {settled}; offered was {offered}" if settled > offered else None
+    agreed, offered = message.patch or 0, offer.patch or 0
+    return f"patch {agreed}; offered was {offered}" if agreed > offered else None
 
 
 @rule(

@@ -49,9 +49,9 @@ class Collector:
             self.evidence.roles[zid] = role
 
     def last_sent(self, session: str, zid: str | None, at: Moment) -> None:
-        heard = self.evidence.last_sent
-        if zid is not None and (len(heard) < 2 * self._records_max or (session, zid) in heard):
-            heard[session, zid] = at
+        newest = self.evidence.last_sent
+        if zid is not None and (len(newest) < 2 * self._records_max or (session, zid) in newest):
+            newest[session, zid] = at
 
     def query(self, query: QueryHop) -> None:
         if not self.scope.has_key(query.key):

@@ -66,7 +66,7 @@ class Schedule(RuleBasedStateMachine):
 
     def check_asked(self, get: Get) -> None:
         for nodes in self.regions(get.node):
-            asked = {one for one in self.queryables(nodes, get.key) if get.number in one.heard}
+            asked = {one for one in self.queryables(nodes, get.key) if get.number in one.received}
             assert asked in self.choices(get, nodes), [str(one) for one in asked]
 
     def choices(self, get: Get, nodes: list[SimulatedNode]) -> list[set[Queryable]]:

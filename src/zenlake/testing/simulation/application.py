@@ -186,11 +186,11 @@ class Application:
         number = int(item.incoming.parameters.removeprefix("n="))
         get = self.ledger.gets[number]
         if self.node.world.reach.was_settled(get.declared_at):
-            if number in queryable.heard:
+            if number in queryable.received:
                 raise queryable.fail(f"query {number} arrived twice")
-            if not queryable.hears(get.node):
+            if not queryable.may_receive_from(get.node):
                 raise queryable.fail(f"{get} was not for it")
-        queryable.heard.add(number)
+        queryable.received.add(number)
         promise = get.promises.get(queryable)
         if promise is not None:
             promise.is_kept = True

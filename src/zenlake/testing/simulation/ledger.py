@@ -72,7 +72,7 @@ class Ledger:
         for subscriber in self.subscribers:
             if not subscriber.is_live or not intersects(subscriber.key, publication.key):
                 continue
-            if not subscriber.hears(publication.node, publication.destination):
+            if not subscriber.may_receive_from(publication.node, publication.destination):
                 continue
             route, is_settled = self._settled(publication.node, subscriber)
             if route is None:
@@ -92,7 +92,7 @@ class Ledger:
         for queryable in self.queryables:
             if not queryable.is_live or not intersects(queryable.key, get.key):
                 continue
-            if not queryable.hears(get.node):
+            if not queryable.may_receive_from(get.node):
                 continue
             route, is_settled = self._settled(get.node, queryable)
             if route is None:

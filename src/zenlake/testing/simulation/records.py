@@ -37,7 +37,7 @@ class Record(Sink):
     def is_live(self) -> bool:
         return self.closed_at == inf and self.node.is_running
 
-    def hears(self, node: SimulatedNode, destination: Locality = Locality.ANY) -> bool:
+    def may_receive_from(self, node: SimulatedNode, destination: Locality = Locality.ANY) -> bool:
         """Whether the two localities allow messages from `node` (behaviour ref. §2.9)."""
         refused = Locality.REMOTE if node is self.node else Locality.SESSION_LOCAL
         return refused not in (self.origin, destination)
@@ -99,7 +99,7 @@ class Subscriber(Record):
             raise self.fail(f"the payload of publication {number} was changed")
         if not intersects(self.key, item.key):
             raise self.fail(f"publication {number} on `{item.key}` does not match")
-        if not self.hears(publication.node, publication.destination):
+        if not self.may_receive_from(publication.node, publication.destination):
             raise self.fail(f"publication {number} was not for it")
         if number in self.seen:
             if not publication.node.world.reach.was_settled(publication.made_at):
@@ -130,7 +130,7 @@ class Queryable(Record):
         super().__init__(node, key)
         self.is_complete = is_complete
         self._asked = asked
-        self.heard: set[int] = set()
+        self.received: set[int] = set()
 
     def take(self, item: object) -> None:
         assert isinstance(item, Asked)
