@@ -130,8 +130,8 @@ def version_accepted(message: Init, seen: Seen) -> str | None:
     whole=True,
 )
 def resolution_raised(message: Init, seen: Seen) -> str | None:
-    offer = seen.link_facts.init_syn
-    if message.cookie is None or offer is None:
+    offer = _offer(message, seen)
+    if offer is None:
         return None
     offered, agreed = offer.resolution or DEFAULT_RESOLUTION, message.resolution
     agreed = agreed or DEFAULT_RESOLUTION
@@ -149,8 +149,8 @@ def resolution_raised(message: Init, seen: Seen) -> str | None:
     whole=True,
 )
 def batch_size_raised(message: Init, seen: Seen) -> str | None:
-    offer = seen.link_facts.init_syn
-    if message.cookie is None or offer is None:
+    offer = _offer(message, seen)
+    if offer is None:
         return None
     offered = DEFAULT_BATCH_BYTES if offer.batch_size is None else offer.batch_size
     agreed = DEFAULT_BATCH_BYTES if message.batch_size is None else message.batch_size
@@ -178,8 +178,8 @@ def batch_size_tiny(message: Init, seen: Seen) -> str | None:
     whole=True,
 )
 def extension_not_offered(message: Init, seen: Seen) -> str | None:
-    offer = seen.link_facts.init_syn
-    if message.cookie is None or offer is None:
+    offer = _offer(message, seen)
+    if offer is None:
         return None
     if message.compression and not offer.compression:
         return "compression was not offered"
@@ -203,8 +203,8 @@ def extension_not_offered(message: Init, seen: Seen) -> str | None:
     whole=True,
 )
 def patch_raised(message: Init, seen: Seen) -> str | None:
-    offer = seen.link_facts.init_syn
-    if message.cookie is None or offer is None:
+    offer = _offer(message, seen)
+    if offer is None:
         return None
     agreed, offered = message.patch or 0, offer.patch or 0
     return f"patch {agreed}; offered was {offered}" if agreed > offered else None
@@ -318,3 +318,8 @@ def lease_in_milliseconds(message: Open | Join, seen: Seen) -> str | None:
     if message.seconds or message.lease == 0 or message.lease % 1000:
         return None
     return f"{lease_ms(message)} ms"
+
+
+def _offer(message: Init, seen: Seen) -> Init | None:
+    """The INIT_SYN that an INIT_ACK answers."""
+    return None if message.cookie is None else seen.link_facts.init_syn

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from zenlake.errors import KeyExprError
 from zenlake.keyexpr.canonical import canonize, validate
@@ -23,6 +23,8 @@ from zenlake.wire import (
 )
 from zenlake.wire.values.wire_expr import WireExpr
 
+_WITH_KEY: Final = (Push, Request, Response, Interest, Declare)
+
 
 def wire_key(message: Any) -> WireExpr | None:
     """The key of a message as it was sent."""
@@ -37,11 +39,7 @@ def wire_key(message: Any) -> WireExpr | None:
 @rule(
     "alias-unknown",
     ERROR,
-    Push,
-    Request,
-    Response,
-    Interest,
-    Declare,
+    *_WITH_KEY,
     text="The number of a key expression was declared before it is used.",
     page="Declarations, D_KEYEXPR; wire reference §1.10, §12.7 N18",
     whole=True,
@@ -61,11 +59,7 @@ def alias_unknown(message: Any, seen: Seen) -> str | None:
 @rule(
     "alias-of-other-side",
     ERROR,
-    Push,
-    Request,
-    Response,
-    Interest,
-    Declare,
+    *_WITH_KEY,
     text="M selects whose number stands for the key: the sender's (1) or the receiver's (0).",
     page="Message Reference, M; wire reference §1.10",
     whole=True,
@@ -153,11 +147,7 @@ def alias_nested(message: Declare, seen: Seen) -> str | None:
 @rule(
     "alias-in-group",
     ERROR,
-    Push,
-    Request,
-    Response,
-    Interest,
-    Declare,
+    *_WITH_KEY,
     text="In a multicast group keys are sent whole, without numbers.",
     page="wire reference §8",
     screen=Never("NOT_TCP"),
@@ -172,11 +162,7 @@ def alias_in_group(message: Any, seen: Seen) -> str | None:
 @rule(
     "key-not-canonical",
     ERROR,
-    Push,
-    Request,
-    Response,
-    Interest,
-    Declare,
+    *_WITH_KEY,
     text="A key expression is in canonical form.",
     page="behaviour reference §1.1, §1.2",
     screen=Asked("key.is_bad"),
@@ -194,11 +180,7 @@ def key_not_canonical(message: Any, seen: Seen) -> str | None:
 @rule(
     "key-invalid",
     ERROR,
-    Push,
-    Request,
-    Response,
-    Interest,
-    Declare,
+    *_WITH_KEY,
     text="A key is a key expression; a message with another one is ignored.",
     page="behaviour reference §1.1; wire reference §12.7 N18; SN-51",
     screen=Asked("key.is_bad"),

@@ -55,7 +55,7 @@ class Rule:
 
 
 REGISTERED: Final[dict[str, Rule]] = {}
-"""By id; `book` has them all, in order."""
+"""By id; `registry` has them all, in order."""
 BY_SUBJECT: Final[dict[type, list[Rule]]] = {}
 BY_BODY: Final[dict[type, list[Rule]]] = {}
 """Rules about certain declarations only, by declaration."""
