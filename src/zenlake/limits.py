@@ -138,6 +138,9 @@ DERIVE_BYTES_MAX: Final = 512 << 20
 LAKE_RETENTION_HOURS_MAX: Final = 168
 LAKE_SMALL_FILES_MAX: Final = 64
 LAKE_WAIT_SECONDS_MAX: Final = 600
+FOLLOW_REPLAY_BYTES_MAX: Final = 1 << 30
+FOLLOW_WINDOW_SAMPLES_MAX: Final = 50_000
+FOLLOW_COMPARED_SAMPLES_MAX: Final = 5_000_000
 SQL_BYTES_MAX: Final = 2 << 30
 SQL_UNCOUNTED_BYTES_MAX: Final = 1 << 30
 SQL_SPILL_BYTES_MAX: Final = 16 << 30
@@ -658,6 +661,19 @@ _KEYS_AND_REASONS: Final = {
     "LAKE_WAIT_SECONDS_MAX": (
         "limits/lake_wait_seconds",
         "time that a run waits for another one that is publishing",
+    ),
+    "FOLLOW_REPLAY_BYTES_MAX": (
+        "limits/follow/replay_bytes",
+        "of a recording that a follower reads again when it starts; of a longer one it reads the"
+        " last segments and the state before them",
+    ),
+    "FOLLOW_WINDOW_SAMPLES_MAX": (
+        "limits/follow/window_samples",
+        "recent samples of a followed recording that every version compares with each other",
+    ),
+    "FOLLOW_COMPARED_SAMPLES_MAX": (
+        "limits/follow/compared_samples",
+        "samples of a followed recording that are compared with each other when it has ended",
     ),
     "SQL_BYTES_MAX": (
         "limits/sql_bytes",

@@ -54,6 +54,10 @@ class Skipped:
         self.counts[reason] = self.counts.get(reason, 0) + count
         self.bytes[reason] = self.bytes.get(reason, 0) + bytes
 
+    def clear(self) -> None:
+        self.counts.clear()
+        self.bytes.clear()
+
     def __bool__(self) -> bool:
         return bool(self.counts)
 

@@ -7,6 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
+from zenlake.cli import follow
 from zenlake.cli.extras import needs_extra
 from zenlake.cli.interrupts import ending_immediately
 from zenlake.cli.output import Lines, painter, print_error, print_json, safe
@@ -24,6 +25,7 @@ EXAMPLES = """examples:
   zenlake pipeline robot.pcapng --lake robots.lake
   zenlake pipeline monday.pcap.gz tuesday.pcap.gz --lake robots.lake
   zenlake pipeline captures/ --lake robots.lake --master 'local[4]'
+  zenlake pipeline --follow recording/ --lake robots.lake
   zenlake pipeline s3://bucket/captures --lake s3://bucket/robots.lake --master spark://host:7077
   zenlake sql --lake robots.lake "SELECT key, verdict, reason FROM queries"
 
@@ -31,6 +33,11 @@ An unchanged file that the lake has already is skipped; the rows of a changed fi
 tables change in one step at the end: until then, and if anything fails, readers see the old
 version. Captures and lakes are paths or addresses (s3://, s3a://, gs://, hdfs://, file:), which all
 workers of a cluster must be able to open; credentials are taken from the environment.
+
+--follow reads recordings (zenlake record, zenlake router --record) while they grow, and publishes a
+version every few seconds, until Ctrl-C. Then it reads what was recorded until that moment. Started
+again, it goes on where it stopped, or was killed. Each version has the rows of one run over the
+recording as it is then; docs/live.md has the exceptions.
 exit codes: 0 done; 1 done, but a file was damaged or could not be read; 2 nothing could be read
 """
 
@@ -54,7 +61,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="memory of a step that derives tables; beyond it data is written to disk "
         f"(default {DERIVE_BYTES_MAX >> 20})",
     )
-    add("--json", action="store_true", help="one JSON object at the end")
+    add("--follow", action="store_true", help="read recordings while they grow, until Ctrl-C")
+    follow.add_arguments(parser)
+    add(
+        "--json",
+        action="store_true",
+        help="one JSON object at the end; with --follow one for each version",
+    )
     add("--quiet", "-q", action="store_true", help="no progress and no summary")
 
 
@@ -66,6 +79,9 @@ def _mebibytes(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.follow:
+        return follow.run(args)
+    follow.refuse_options(args)
     with ending_immediately():
         return _run(args)
 

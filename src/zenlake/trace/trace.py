@@ -178,6 +178,10 @@ class Trace:
                 self.undecoded[state] = self.undecoded.get(state, 0) + event.bytes
         return events
 
+    def use_damage(self, damage: Skipped) -> None:
+        """Reports what another reader of the file counts as damage."""
+        self._damage = damage
+
     def close(self) -> None:
         self._packets.close()
 
@@ -196,12 +200,16 @@ def count_kinds(events: list[TraceEvent], counts: dict[str, int]) -> None:
             counts[kind] = counts.get(kind, 0) + 1
 
 
-def from_packets(end: tuple[int, int]) -> Trace:
+def from_packets(end: tuple[int, int] | None = None, damage: Skipped | None = None) -> Trace:
     """The trace of packets that the caller reads and selects: call `feed` for each, then `finish`.
 
-    Packets keep their numbers; `end` is the number and time of the last packet of the capture.
+    Packets keep their numbers; `end` is the number and time of the last packet of the capture, if
+    that is not the last one that is fed. `damage` has what the caller could not read.
     """
-    return Trace((), (), end)
+    found = Trace((), (), end)
+    if damage is not None:
+        found.use_damage(damage)
+    return found
 
 
 def open(paths: str | Iterable[str], ports: Iterable[int] = ()) -> Trace:

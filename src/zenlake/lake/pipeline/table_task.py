@@ -174,7 +174,7 @@ def _derived(
         raise _Failure(result["failure"])
     files = result["files"]
     paths = [file["path"] for file in files if file["table"] == _QUERIES]
-    return {**result, "counts": _query_counts(paths)}
+    return {**result, "counts": query_counts(paths)}
 
 
 def _by_table(files: list[dict[str, Any]]) -> dict[str, list[str]]:
@@ -185,7 +185,7 @@ def _by_table(files: list[dict[str, Any]]) -> dict[str, list[str]]:
     return found
 
 
-def _query_counts(files: list[str]) -> dict[str, dict[str, int]]:
+def query_counts(files: list[str]) -> dict[str, dict[str, int]]:
     """By capture: the number of queries, and of rows, one for each hop."""
     found: dict[str, dict[str, int]] = {}
     for path in files:

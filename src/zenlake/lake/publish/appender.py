@@ -10,7 +10,7 @@ behind the mark of the last publication.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -44,6 +44,8 @@ class Batch:
     joined_files: Files = field(default_factory=dict)
     cleared: frozenset[str] = frozenset()
     """Tables from which all earlier rows of the capture are removed."""
+    before_commit: Callable[[Appended], None] = lambda appended: None
+    """Called when all files have their names, before the batch becomes visible."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,11 @@ class Appender(Publisher):
                 tables = dict(zip(tables, changed, strict=True))
             rows = [one for one in before if one["capture"] not in {*gone, capture}]
             marks = marks_left(lock, before, gone) | {address: dict(batch.mark)}
-            version = self._commit_publication(lock, tables, [*rows, dict(row)], marks)
-            return Appended(version, found.names, found.pending, frozenset(found.joined))
+            version = lock.publication.version + 1
+            appended = Appended(version, found.names, found.pending, frozenset(found.joined))
+            batch.before_commit(appended)
+            self._commit_publication(lock, tables, [*rows, dict(row)], marks)
+            return appended
 
     def _check_order(self, lock: PublishLock, address: str, number: int) -> None:
         """Error if the last publication is not that of the batch before."""

@@ -1,0 +1,131 @@
+"""zenlake pipeline --follow: reads recordings into a lake while they grow."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final
+
+from zenlake.cli.extras import needs_extra
+from zenlake.cli.interrupts import end_process
+from zenlake.cli.output import print_json, safe
+from zenlake.errors import LocalError
+
+if TYPE_CHECKING:
+    from zenlake.lake.follow.follower import Progress, Stop
+
+EVERY_SECONDS: Final = 3.0
+_EVERY_SECONDS_MIN: Final = 0.1
+_EVERY_SECONDS_MAX: Final = 3_600.0
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--every",
+        type=_seconds,
+        metavar="SECONDS",
+        help=f"with --follow: time between two versions (default {EVERY_SECONDS:g})",
+    )
+    parser.add_argument(
+        "--until-end",
+        action="store_true",
+        help="with --follow: stop when the recorder has closed all recordings",
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not _EVERY_SECONDS_MIN <= value <= _EVERY_SECONDS_MAX:
+        limits = f"from {_EVERY_SECONDS_MIN} to {_EVERY_SECONDS_MAX:g}"
+        raise argparse.ArgumentTypeError(f"not a number of seconds {limits}: {text!r}")
+    return value
+
+
+def refuse_options(args: argparse.Namespace) -> None:
+    """Error if an option was given that only --follow has."""
+    if args.every is not None or args.until_end:
+        raise LocalError("--every and --until-end need --follow")
+
+
+def run(args: argparse.Namespace) -> int:
+    with needs_extra("pipeline --follow", "lake"):
+        from zenlake.lake.follow import follower
+        from zenlake.lake.follow.recordings import recording_id
+        from zenlake.lake.spark import session
+    for path in args.inputs:
+        recording_id(path)  # before Spark starts, which takes seconds
+    stop = follower.Stop()
+    settings = follower.Settings(
+        every_s=args.every or EVERY_SECONDS,
+        memory_bytes=args.task_memory,
+        until_end=args.until_end,
+    )
+    with _stopped_by_signals(stop):
+        spark = session(args.master, app="zenlake pipeline --follow")
+        follower.follow(
+            args.inputs,
+            args.lake,
+            spark,
+            stop,
+            settings,
+            lambda path, progress: _print_version(args, path, progress),
+        )
+    return 0
+
+
+@contextmanager
+def _stopped_by_signals(stop: Stop) -> Iterator[None]:
+    """The first signal requests a stop, the second one ends the process immediately."""
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if stop.is_requested:
+            end_process(number)
+        stop.request()
+
+    before: dict[int, Any] = {}
+    for one in _SIGNALS:
+        before[one] = signal.signal(one, handle)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _print_version(args: argparse.Namespace, path: str, progress: Progress) -> None:
+    behind_s = None if progress.last_ns is None else time.time() - progress.last_ns / 1e9
+    if args.json:
+        print_json(
+            {
+                "recording": path,
+                "version": progress.version,
+                "batch": progress.batch,
+                "packets": progress.packets,
+                "messages": progress.messages,
+                "last_ns": progress.last_ns,
+                "published_ns": time.time_ns(),
+                "steps": {name: round(value, 3) for name, value in progress.seconds.items()},
+            }
+        )
+    elif not args.quiet:
+        took = sum(progress.seconds.values())
+        behind = "" if behind_s is None else f", its last packet {_age(behind_s)} old"
+        print(
+            f"{safe(path)}: version {progress.version}, {progress.messages:,} messages{behind} "
+            f"(in {took:.1f} s)"
+        )
+    sys.stdout.flush()
+
+
+def _age(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"

@@ -1,0 +1,14 @@
+"""Follow: a recording that grows, into a lake, one version after the other.
+
+Takes the folder of a recording and a lake; publishes a version every few seconds, all tables at
+once. Each version has the rows that `pipeline` would make of the recording as it is then (with one
+exception, see `publications`).
+
+    growing_reader   reads on in the recording and writes new rows to files
+    reader_process   the process that runs it, one for each recording
+    reader_client    the driver's end of that process
+    state            what is kept between two versions: events, counts, names of files
+    derive_batch     the tasks of Spark: derived tables, publications, joined files
+    settling         which events are not needed any more
+    follower         the driver: read, derive, publish
+"""

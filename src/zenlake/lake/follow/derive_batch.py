@@ -1,0 +1,161 @@
+"""Tasks of Spark for one batch of a followed capture, each named by `kind` of its job.
+
+derive         all tables that are put together from events
+publications   `trace_id` of new samples, and latencies
+join           small files of a table to one larger file
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from zenlake.lake.derive.derive_task import derive_captures
+from zenlake.lake.errors import LakeError
+from zenlake.lake.jobs import Job, Result
+from zenlake.lake.parquet.joining import joined_files
+from zenlake.lake.parquet.trace_ids import with_copies
+from zenlake.lake.pipeline.delivery import scratch_folder
+from zenlake.lake.pipeline.table_task import query_counts
+from zenlake.lake.schema import TABLES
+from zenlake.lake.schema.written import WRITTEN
+
+DERIVED: Final = (
+    "queries",
+    "replies",
+    "declarations",
+    "interests",
+    "nodes",
+    "adjacencies",
+    "ros_entities",
+)
+JOINED_EVENTS: Final = 16
+"""So many files of events of one table are joined to one."""
+_OF_PUBLICATIONS: Final = ("samples", "latencies")
+
+
+def follow_task(job: Job) -> Result:
+    """A failure of a step or a disk ends the run, in one line."""
+    try:
+        return _WORK[job["kind"]](job)
+    except LakeError as error:
+        return {"failure": str(error)}
+    except OSError as error:
+        return {"failure": f"{error.strerror or error}: {job['staging']}"}
+
+
+def _derive(job: Job) -> Result:
+    """`events` are files by table that are final, `end_events` those of a capture that ends here;
+    `row` is that of `captures`. Returns files, counts of queries, and files that replace several
+    files of events (`joined`)."""
+    with scratch_folder(job) as folder:
+        events = {name: [*paths] for name, paths in job["events"].items()}
+        joined = {}
+        for name, paths in events.items():
+            if len(paths) >= JOINED_EVENTS:
+                listed = [Path(path) for path in paths]
+                written = joined_files(listed, name, folder / "events", WRITTEN)
+                joined[name], events[name] = written.path, [written.path]
+        for name, paths in job["end_events"].items():
+            events.setdefault(name, []).extend(paths)
+        result = _derived(job, folder, events, DERIVED)
+        paths = [file["path"] for file in result["files"] if file["table"] == "queries"]
+        counts = query_counts(paths).get(job["row"]["capture"], {})
+        return {"files": result["files"], "counts": counts, "joined": joined}
+
+
+def _publications(job: Job) -> Result:
+    """`files` are those of recent samples, as the reader wrote them: with no `trace_id` of others.
+    `end_files` are samples of a capture that ends here.
+
+    Returns files for the lake, and if there are many of `files`, one that replaces them.
+    """
+    with scratch_folder(job) as folder:
+        files = job["files"]
+        raw = None
+        if len(files) >= JOINED_EVENTS:
+            paths = [Path(file["path"]) for file in files]
+            raw = joined_files(paths, "samples", folder / "raw", WRITTEN)._asdict()
+            files = [raw]
+        result = _derived(job, folder, _paths_of(files + job["end_files"]), _OF_PUBLICATIONS)
+        copies = result["copies"]
+        return {
+            "samples": [_linked(one, folder) for one in with_copies(files, copies)],
+            "end_samples": with_copies(job["end_files"], copies),
+            "latencies": [one for one in result["files"] if one["table"] == "latencies"],
+            "raw": raw,
+        }
+
+
+def _all_publications(job: Job) -> Result:
+    """`files` are all files of `samples` in the lake that have rows of the capture, `window` those
+    of recent samples, as the reader wrote them.
+
+    Returns the files that change (`replaced`), and files for them and for the window.
+    """
+    with scratch_folder(job) as folder:
+        window = job["window"]
+        result = _derived(job, folder, _paths_of(job["files"] + window), _OF_PUBLICATIONS)
+        recent = {str(file["path"]) for file in window}
+        copies = {old: new for old, new in result["copies"].items() if old not in recent}
+        changed = [
+            joined_files([Path(copies[path])], "samples", folder)._asdict()
+            for path in sorted(copies)
+        ]
+        return {
+            "replaced": sorted(copies),
+            "samples": changed
+            + [_linked(one, folder) for one in with_copies(window, result["copies"])],
+            "latencies": [one for one in result["files"] if one["table"] == "latencies"],
+        }
+
+
+def _paths_of(files: list[dict[str, Any]]) -> dict[str, list[str]]:
+    return {"samples": [str(file["path"]) for file in files]}
+
+
+def _linked(file: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The file under a name of its own, because the lake gets it and the state keeps it."""
+    target = folder / f"{uuid4().hex}.parquet"
+    os.link(file["path"], target)
+    return {**file, "path": str(target)}
+
+
+def _join(job: Job) -> Result:
+    with scratch_folder(job) as folder:
+        written = joined_files([Path(path) for path in job["paths"]], job["table"], folder)
+        return {"table": job["table"], "file": written._asdict()}
+
+
+def _derived(
+    job: Job, folder: Path, files: dict[str, list[str]], tables: tuple[str, ...]
+) -> dict[str, Any]:
+    captures_file = folder / "captures.parquet"
+    pq.write_table(pa.Table.from_pylist([job["row"]], TABLES["captures"].arrow), captures_file)
+    result = derive_captures(
+        {
+            "tasks": [files],
+            "captures_file": str(captures_file),
+            "folder": str(folder),
+            "threads": 1,
+            "memory_bytes": job["memory_bytes"],
+            "tables": list(tables),
+        }
+    )
+    if "failure" in result:
+        raise LakeError(result["failure"])
+    return result
+
+
+_WORK: Final[dict[str, Callable[[Job], Result]]] = {
+    "derive": _derive,
+    "publications": _publications,
+    "all_publications": _all_publications,
+    "join": _join,
+}

@@ -1,0 +1,110 @@
+"""Captures as recordings that grow in steps, with small segments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from zenlake.capture import segment_format as fmt
+from zenlake.capture.files import packets
+from zenlake.capture.link_layer import IPV4, IPV6, network_layer
+from zenlake.capture.packet import Packet, Skipped
+from zenlake.capture.pcapng_writer import PcapngWriter
+
+RECORDING_ID = "00112233445566778899aabbccddeeff"
+
+
+def raw_packets(path: Path) -> list[Packet]:
+    """The IP packets of a capture, without their link layers; times never decrease."""
+    found: list[Packet] = []
+    time_ns = 0
+    for packet in packets([str(path)], Skipped()):
+        ethertype, offset = network_layer(packet.link_type, packet.data)
+        if ethertype in (IPV4, IPV6):
+            data = packet.data[offset:]
+            time_ns = max(time_ns, packet.time_ns)
+            found.append(Packet(len(found) + 1, time_ns, fmt.LINK_TYPE_RAW_IP, data, len(data)))
+    return found
+
+
+def write_capture(path: Path, found: Sequence[Packet]) -> Path:
+    """The same packets as one file."""
+    with path.open("wb") as file:
+        writer = PcapngWriter(file)
+        for packet in found:
+            writer.write(packet)
+    return path
+
+
+class GrowingRecording:
+    """A recording that a test continues packet by packet; a segment has `segment_packets`."""
+
+    def __init__(self, folder: Path, found: Sequence[Packet], segment_packets: int = 50) -> None:
+        self.folder = folder
+        self.packets = found
+        self.written = 0
+        self._segment = 0
+        self._segment_packets = segment_packets
+        self._in_segment = segment_packets
+        folder.mkdir()
+        marker = {"format": 1, "id": RECORDING_ID}
+        (folder / "recording.json").write_text(json.dumps(marker))
+
+    @property
+    def _part(self) -> Path:
+        return self.folder / f"{self._segment:08d}.pcapng.part"
+
+    @property
+    def is_written(self) -> bool:
+        return self.written == len(self.packets)
+
+    def grow(self, count: int, torn_bytes: int = 0) -> None:
+        """Appends packets; the next one may be there in part."""
+        for packet in self.packets[self.written : self.written + count]:
+            if self._in_segment == self._segment_packets:
+                self._rotate()
+            self._append(self._block(packet))
+            self._in_segment += 1
+            self.written += 1
+        if torn_bytes and not self.is_written and self._in_segment < self._segment_packets:
+            self._torn(self._block(self.packets[self.written])[:torn_bytes])
+
+    def finish(self) -> None:
+        self.grow(len(self.packets))
+        self._seal()
+
+    def _block(self, packet: Packet) -> bytes:
+        return fmt.packet_block(fmt.WIRE, packet.time_ns, packet.data, fmt.FIRST, packet.number)
+
+    def _append(self, block: bytes) -> None:
+        with self._part.open("r+b") as file:
+            file.seek(self._length)
+            file.write(block)
+            file.truncate()
+        self._length += len(block)
+
+    def _torn(self, block: bytes) -> None:
+        with self._part.open("r+b") as file:
+            file.seek(self._length)
+            file.write(block)
+
+    def _rotate(self) -> None:
+        if self._segment:
+            self._seal()
+        self._segment += 1
+        self._in_segment = 0
+        self._length = 0
+        comment = json.dumps({"recording": RECORDING_ID, "segment": self._segment})
+        self._part.write_bytes(b"")
+        self._append(fmt.section_block(comment, "zenlake", self.written))
+        self._append(fmt.interface_block(fmt.WIRE, "wire"))
+        self._append(fmt.interface_block(fmt.STATE, "state"))
+        # A recorder would write less; this says the same.
+        for packet in self.packets[: self.written]:
+            self._append(fmt.packet_block(fmt.STATE, packet.time_ns, packet.data, 0, 0))
+
+    def _seal(self) -> None:
+        if self._part.exists():
+            self._append(fmt.statistics_block(self.packets[self.written - 1].time_ns, 0))
+            self._part.rename(self._part.with_suffix(""))

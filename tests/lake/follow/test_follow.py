@@ -1,0 +1,241 @@
+"""Every version of a followed recording has the rows of one run over the packets until then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.lake.follow.comparison import batch_lake, differences, rows
+from tests.lake.follow.growing import GrowingRecording, raw_packets
+from zenlake.lake.errors import LakeError
+from zenlake.lake.follow.follower import Follower, Settings, Stop, follow
+from zenlake.lake.publish import Store
+from zenlake.limits import (
+    FOLLOW_COMPARED_SAMPLES_MAX,
+    FOLLOW_REPLAY_BYTES_MAX,
+    FOLLOW_WINDOW_SAMPLES_MAX,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CAPTURES = Path(__file__).parents[2] / "data" / "captures"
+SEGMENTS = 9
+"""So that requests, replies and fragments are in different segments."""
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+
+def recording_of(folder: Path, name: str) -> GrowingRecording:
+    found = raw_packets(CAPTURES / name)
+    return GrowingRecording(folder / "recording", found, max(3, len(found) // SEGMENTS))
+
+
+@contextmanager
+def opened(
+    recording: GrowingRecording, lake: Path, spark: SparkSession, settings: Settings
+) -> Iterator[Follower]:
+    store = Store(lake)
+    with store.begin() as run:
+        follower = Follower(str(recording.folder), store, run, spark, settings)
+        with follower.opened():
+            yield follower
+
+
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        ("queries.pcapng.gz", 1),
+        ("liveliness.pcapng.gz", 2),
+        ("routers_ring.pcapng.gz", 3),
+        ("fragments.pcapng.gz", 4),
+        ("impaired.pcapng.gz", 5),
+    ],
+)
+def test_every_version_equals_one_run_over_the_packets_so_far(
+    tmp_path: Path, spark: SparkSession, name: str, seed: int
+) -> None:
+    random = Random(seed)
+    recording = recording_of(tmp_path, name)
+    count = len(recording.packets)
+    lake = tmp_path / "lake"
+    versions = 0
+    with opened(recording, lake, spark, Settings()) as follower:
+        while not follower.is_ended:
+            if recording.is_written:
+                recording.finish()
+            else:
+                recording.grow(random.randint(1, count // 2), random.choice((0, 9, 50)))
+            if follower.step() is None:
+                continue
+            versions += 1
+            batch = batch_lake(tmp_path / "batch", recording.packets[: follower.packets], spark)
+            assert differences(lake, batch) == {}, f"after packet {follower.packets}"
+        assert follower.packets == count
+    assert versions > 1
+    assert rows(lake)["messages"] > 0
+
+
+def test_samples_are_compared_once_more_when_the_recording_has_ended(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    recording = recording_of(tmp_path, "pubsub_router.pcapng")
+    lake = tmp_path / "lake"
+    settings = Settings(window_samples=20)
+    with opened(recording, lake, spark, settings) as follower:
+        while not recording.is_written:
+            recording.grow(37)
+            follower.step()
+        recording.finish()
+        follower.step()
+        batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+        # Hops of one publication are in different versions.
+        assert differences(lake, batch).keys() == {"samples", "latencies"}
+        assert follower.compare_all_samples() is not None
+        assert differences(lake, batch) == {}
+        assert follower.compare_all_samples() is None
+
+
+def test_samples_above_the_limit_are_not_compared_again(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    recording = recording_of(tmp_path, "pubsub_router.pcapng")
+    recording.finish()
+    settings = Settings(window_samples=20, compared_samples=100)
+    with opened(recording, tmp_path / "lake", spark, settings) as follower:
+        follower.step()
+        assert follower.compare_all_samples() is None
+
+
+def test_follower_goes_on_behind_the_last_version(tmp_path: Path, spark: SparkSession) -> None:
+    recording = recording_of(tmp_path, "queries.pcapng.gz")
+    lake = tmp_path / "lake"
+    random = Random(7)
+    starts = 0
+    while not recording.is_written:
+        recording.grow(random.randint(1, 300), 20)
+        with opened(recording, lake, spark, Settings(rows_max=400)) as follower:
+            starts += 1
+            follower.step()
+    recording.finish()
+    follow([str(recording.folder)], lake, spark, Stop(), Settings(until_end=True))
+    assert starts > 2
+    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    assert differences(lake, batch) == {}
+
+
+@pytest.mark.parametrize("name", ["queries.pcapng.gz", "sessions.pcapng.gz"])
+def test_follower_of_a_long_recording_begins_with_the_state_of_a_segment(
+    tmp_path: Path, spark: SparkSession, name: str
+) -> None:
+    recording = recording_of(tmp_path, name)
+    lake = tmp_path / "lake"
+    settings = Settings(replay_bytes=1, until_end=True)
+    while not recording.is_written:
+        recording.grow(len(recording.packets) // 3)
+        with opened(recording, lake, spark, settings) as follower:
+            follower.step()
+    # The first segments are not needed any more: a recorder may delete them.
+    (recording.folder / "00000001.pcapng").unlink()
+    recording.finish()
+    follow([str(recording.folder)], lake, spark, Stop(), settings)
+    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    # Rules forget what they saw before the state: a note may be repeated, a count begin anew.
+    assert differences(lake, batch).keys() <= {"violations"}
+
+
+def test_limits_are_the_defaults() -> None:
+    settings = Settings()
+    assert settings.replay_bytes == FOLLOW_REPLAY_BYTES_MAX
+    assert settings.window_samples == FOLLOW_WINDOW_SAMPLES_MAX
+    assert settings.compared_samples == FOLLOW_COMPARED_SAMPLES_MAX
+
+
+def test_small_files_are_joined(tmp_path: Path, spark: SparkSession) -> None:
+    recording = recording_of(tmp_path, "queries.pcapng.gz")
+    lake = tmp_path / "lake"
+    with opened(recording, lake, spark, Settings()) as follower:
+        while not recording.is_written:
+            recording.grow(20)
+            assert follower.step() is not None
+        versions = Store(lake).version()
+        assert versions is not None
+        assert versions > 30
+    assert len(Store(lake).files("messages")) < 20
+    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    assert differences(lake, batch) == {}
+    state = [*(lake / "_followed").glob("*/*")]
+    assert len(state) < 60, "files of events are joined too, and those of older batches removed"
+
+
+def test_stop_reads_what_is_recorded_and_publishes_it(tmp_path: Path, spark: SparkSession) -> None:
+    recording = recording_of(tmp_path, "queries.pcapng.gz")
+    recording.grow(500)
+    stop = Stop()
+    stop.request()
+    lake = tmp_path / "lake"
+    follow([str(recording.folder)], lake, spark, stop, Settings(rows_max=100))
+    batch = batch_lake(tmp_path / "batch", recording.packets[:500], spark)
+    assert differences(lake, batch) == {}
+
+
+def test_two_recordings_are_two_captures_of_one_lake(tmp_path: Path, spark: SparkSession) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.mkdir()
+    second.mkdir()
+    recordings = [
+        recording_of(first, "queries.pcapng.gz"),
+        recording_of(second, "liveliness.pcapng.gz"),
+    ]
+    for one in recordings:
+        one.finish()
+    lake = tmp_path / "lake"
+    paths = [str(one.folder) for one in recordings]
+    follow(paths, lake, spark, Stop(), Settings(until_end=True))
+    assert sorted(Store(lake).manifest().captures) == sorted(paths)
+
+
+def test_other_recording_under_the_same_path_is_refused(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    recording = recording_of(tmp_path, "liveliness.pcapng.gz")
+    recording.finish()
+    lake = tmp_path / "lake"
+    follow([str(recording.folder)], lake, spark, Stop(), Settings(until_end=True))
+    (recording.folder / "recording.json").write_text('{"format": 1, "id": "other"}')
+    with pytest.raises(LakeError, match="is another recording than the one that the lake has"):
+        follow([str(recording.folder)], lake, spark, Stop(), Settings(until_end=True))
+
+
+def test_second_follower_of_the_same_recording_is_refused(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    recording = recording_of(tmp_path, "liveliness.pcapng.gz")
+    lake = tmp_path / "lake"
+    with (
+        opened(recording, lake, spark, Settings()),
+        pytest.raises(LakeError, match="another process follows"),
+        opened(recording, lake, spark, Settings()),
+    ):
+        pass
+
+
+def test_reader_that_dies_is_started_again(tmp_path: Path, spark: SparkSession) -> None:
+    recording = recording_of(tmp_path, "queries.pcapng.gz")
+    lake = tmp_path / "lake"
+    with opened(recording, lake, spark, Settings()) as follower:
+        while not recording.is_written:
+            recording.grow(150)
+            follower.step()
+            follower.kill_reader()
+        recording.finish()
+        for _ in range(3):
+            follower.step()
+        assert follower.packets == len(recording.packets)
+    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    assert differences(lake, batch) == {}
