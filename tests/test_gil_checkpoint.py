@@ -23,7 +23,7 @@ def test_another_thread_runs_while_a_batch_is_decoded() -> None:
     def count() -> None:
         while not is_over.is_set():
             counted.append(len(counted))
-            time.sleep(0)
+            time.sleep(0)  # releases the GIL
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(0.0005)

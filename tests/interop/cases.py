@@ -29,6 +29,7 @@ def case(since: tuple[int, ...] = (1, 0)) -> Callable[[Case], Case]:
 
 
 def settle() -> None:
+    """Wait for declarations to arrive, which older releases do not report."""
     time.sleep(SETTLE_SECONDS)
 
 

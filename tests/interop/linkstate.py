@@ -13,8 +13,7 @@ from typing import Any
 from tests.interop.puppets import Held, Kind, attached, free_port, settings
 from tests.waiting import until
 
-REST_SECONDS = 1.2
-"""For trees and declarations to reach all nodes, which is not observable."""
+_REST_SECONDS = 1.2
 
 WAIT_SECONDS = 30
 
@@ -53,11 +52,16 @@ def network(
                     },
                 )
             )
-        time.sleep(REST_SECONDS)
+        rest()
         if client is not None:
             for name in kinds:
                 nodes["c" + name] = stack.enter_context(attached(client, "client", endpoints[name]))
         yield nodes
+
+
+def rest(times: int = 1) -> None:
+    """Wait for trees and declarations to reach all nodes, which is not observable."""
+    time.sleep(times * _REST_SECONDS)
 
 
 def declare_all(name: str, node: Held) -> None:

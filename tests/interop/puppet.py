@@ -239,7 +239,7 @@ class Puppet:
             if len(held) > chance.randrange(20):
                 held.pop(chance.randrange(len(held))).undeclare()
             done += 1
-            time.sleep(0.002)
+            time.sleep(0.002)  # up to 500 acts a second
         return {"done": done}
 
     def info(self) -> Json:

@@ -47,7 +47,7 @@ with zenlake.open(config) as session:
     )
     while not publisher.matching_status.matching:
         time.sleep(0.01)
-    time.sleep(0.3)
+    time.sleep(0.3)  # for a second subscriber, which matching does not report
     tell()
     publisher.put(payload)
 tell()

@@ -7,14 +7,13 @@ ZENLAKE_ZENOH_VENVS also those of older releases.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.interop.linkstate import REST_SECONDS, declare_all, everything, network, observe
+from tests.interop.linkstate import declare_all, everything, network, observe, rest
 from tests.interop.puppets import Held, Kind, ours, theirs
 from tests.waiting import until
 
@@ -72,7 +71,7 @@ def test_every_node_receives_from_every_other_once(
     with network(kinds, links, client) as nodes:
         for name, node in nodes.items():
             declare_all(name, node)
-        time.sleep(REST_SECONDS)
+        rest()
         seen = observe(nodes)
         expected = everything(list(nodes))
         for name, node in nodes.items():
@@ -105,7 +104,7 @@ if OLD:
         with network(kinds, TRIANGLE) as nodes:
             for name, node in nodes.items():
                 declare_all(name, node)
-            time.sleep(REST_SECONDS)
+            rest()
             missing = lacks(observe(nodes), list(nodes))
         return {one for one in missing if one[1:] != ("alive", f"t/{one[0]}")}
 

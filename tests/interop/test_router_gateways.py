@@ -6,11 +6,11 @@ Deployed routers deliver some of them twice (SN-112), so the other gateway is ou
 from __future__ import annotations
 
 import os
-import time
 from contextlib import ExitStack
 
 import pytest
 
+from tests.interop.linkstate import rest
 from tests.interop.puppets import Held, Kind, attached, ours, routers, settings, theirs
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -18,7 +18,6 @@ pytestmark = pytest.mark.real
 
 IS_FULL = os.environ.get("ZENLAKE_INTEROP") == "full"
 INSTALLED = theirs()[0]
-REST_SECONDS = 1.2
 TRIANGLE = ((0, 1), (1, 2), (0, 2))
 
 
@@ -37,15 +36,15 @@ def test_messages_of_a_peer_with_two_gateways_are_received_once(peer: Kind, thir
         nodes["p"] = Held(peer)
         stack.callback(nodes["p"].kill)
         nodes["p"].open(**settings("peer", **{**gossip, "connect/endpoints": endpoints[:2]}))
-        time.sleep(REST_SECONDS)
+        rest()
         for name, one in nodes.items():
             one.ask("subscribe", name="s", key="d/**")
             answer = [{"key": f"q/{name}", "value": "01"}]
             one.ask("queryable", name="q", key=f"q/{name}", replies=answer)
-        time.sleep(REST_SECONDS)
+        rest()
         for name, one in nodes.items():
             one.ask("put", key=f"d/{name}", payload="01")
-        time.sleep(REST_SECONDS)
+        rest()
         for name, one in nodes.items():
             heard = sorted(sample["key"] for sample in one.items("s", 0))
             assert heard == ["d/c0", "d/c1", "d/c2", "d/p"], name
@@ -54,9 +53,9 @@ def test_messages_of_a_peer_with_two_gateways_are_received_once(peer: Kind, thir
             assert keys == ["q/c0", "q/c1", "q/c2", "q/p"], name
         nodes["p"].ask("watch", name="w", key="t/**", history=True)
         nodes["p"].ask("token", name="t", key="t/p")
-        time.sleep(REST_SECONDS)  # for each gateway to receive it from the other
+        rest()  # for each gateway to receive it from the other
         nodes["p"].ask("undeclare", name="t")
-        time.sleep(REST_SECONDS)
+        rest()
         assert nodes["p"].items("w", 0) == [["PUT", "t/p"], ["DELETE", "t/p"]]
 
 
@@ -73,7 +72,7 @@ def test_tokens_stay_when_one_of_two_gateways_ends(killed: int) -> None:
         peer = Held(INSTALLED)
         stack.callback(peer.kill)
         peer.open(**settings("peer", **{**gossip, "connect/endpoints": endpoints[:2]}))
-        time.sleep(4 * REST_SECONDS)
+        rest(4)
         for node in (client, peer):
             node.ask("watch", name="w", key="t/**", history=True)
         peer.ask("token", name="t", key="t/peer")
@@ -81,8 +80,8 @@ def test_tokens_stay_when_one_of_two_gateways_ends(killed: int) -> None:
         expected = [["PUT", "t/client"], ["PUT", "t/peer"]]
         for name, node in (("client", client), ("peer", peer)):
             assert sorted(node.items("w", 2)) == expected, name
-        time.sleep(4 * REST_SECONDS)  # for all routers to receive it from both gateways
+        rest(4)  # for all routers to receive it from both gateways
         held[killed].kill()
-        time.sleep(2 * REST_SECONDS)
+        rest(2)
         for name, node in (("client", client), ("peer", peer)):
             assert sorted(node.items("w", 2)) == expected, name

@@ -65,7 +65,7 @@ def test_cases_across_a_network(shape: Shape, kinds: tuple[Kind, ...]) -> None:
     with routers(kinds, shape.edges) as (_, endpoints), ExitStack() as stack:
         stack.callback(first.kill)
         stack.callback(second.kill)
-        time.sleep(TREES_SECONDS)
+        time.sleep(TREES_SECONDS)  # until the routers know each other, which is not observable
         for name in CHOSEN:
             if SINCE[name] > INSTALLED.version or name == "who_is_there":
                 continue

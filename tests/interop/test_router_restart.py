@@ -93,7 +93,7 @@ def test_declarations_are_restored_and_losses_are_reported(module: str) -> None:
             try:
                 for number in range(RESTARTS):
                     router = restart(router, module, endpoint, log, here, number)
-                time.sleep(SLACK_S)
+                time.sleep(SLACK_S)  # for the last publications
             finally:
                 is_over.set()
                 thread.join()
@@ -106,7 +106,7 @@ def test_declarations_are_restored_and_losses_are_reported(module: str) -> None:
 def restart(
     router: RealNode, module: str, endpoint: str, log: Log, here: zenlake.Session, number: int
 ) -> RealNode:
-    time.sleep(2 * SLACK_S)
+    time.sleep(2 * SLACK_S)  # publications before the cut
     cuts_before = len(log.cuts["ends"])
     log.cuts["begins"].clear()
     calm_from = time.monotonic() - SLACK_S
@@ -119,7 +119,7 @@ def restart(
     until(lambda: any(log.got.get(len(log.sent) - back, 0) > up_at for back in range(1, 20)))
     until(lambda: is_all_declared(here))
     restored_s = time.monotonic() - up_at
-    time.sleep(SLACK_S)
+    time.sleep(SLACK_S)  # publications after the cut
     lost = log.lost_between(calm_from, time.monotonic() - SLACK_S / 2)
     reported_s, measured_s = up_at - down_at, lost[-1] - lost[0]
     print(

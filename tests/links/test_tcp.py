@@ -92,7 +92,8 @@ def test_closing_wakes_accept() -> None:
     got: list[object] = []
     thread = threading.Thread(target=lambda: got.append(listener.accept()))
     thread.start()
-    time.sleep(0.05)
+    assert isinstance(listener, tcp.TcpListener)
+    until(lambda: listener._shared._users == 1)
     listener.close()
     thread.join(1.0)
     assert got == [None]

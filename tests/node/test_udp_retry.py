@@ -29,7 +29,7 @@ from zenlake.wire import (
 
 ZID = ZenohId(b"a caller by UDP!")
 LATE_S = 0.4
-"""A handshake after this time is a new one, and not a second attempt."""
+"""A handshake after this time is a new one, and not a second attempt: only time passes."""
 
 
 class Caller:

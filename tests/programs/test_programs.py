@@ -1,4 +1,8 @@
-"""Programs written from eclipse-zenoh's documentation: the same output on both modules."""
+"""Programs written from eclipse-zenoh's documentation: the same output on both modules.
+
+They sleep where declarations or publications must arrive, as users' programs do: the API does not
+report it.
+"""
 
 from __future__ import annotations
 

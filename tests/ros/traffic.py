@@ -111,7 +111,7 @@ def play(tap: Tap, notes: Notes) -> None:
         scans.publish(messages.scan(number), is_lost=number in LOST)
         if number <= ODOMETRY_MESSAGES:
             bridge.put("odom", messages.odometry(number))
-        time.sleep(max(0.0, 1 / HZ - (time.monotonic() - started)))
+        time.sleep(max(0.0, 1 / HZ - (time.monotonic() - started)))  # the rate of the lidar
     [reply] = viewer.call(client.key, messages.integers(2, 3), client.attach())
     assert reply == messages.integers(5)
     tap.until_quiet(QUIET_SECONDS)

@@ -100,7 +100,7 @@ def test_a_stream_that_failed_repeats_its_timestamps(
         for batch in batches:
             yield batch
             if broken.exists() and int(batch.column(1)[-1].as_py()) > ROWS // 2:
-                time.sleep(1)
+                time.sleep(1)  # for the rows before it to be sent
                 raise ValueError("the first attempt fails")
 
     schema = "key string, value string"
@@ -111,7 +111,7 @@ def test_a_stream_that_failed_repeats_its_timestamps(
     try:
         with pytest.raises(StreamingQueryException, match="the first attempt fails"):
             run_stream(frame, router, checkpoint)
-        time.sleep(1)
+        time.sleep(1)  # for the samples of the failed attempt to arrive
         early = len(received.samples)
         assert 0 < early < ROWS
         broken.unlink()

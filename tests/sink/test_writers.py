@@ -215,7 +215,7 @@ def test_a_lost_connection_fails_the_task(received: Received) -> None:
     def rows() -> Iterator[pa.RecordBatch]:
         yield batch(key=["sink/k"], value=[b""])
         node.kill()
-        time.sleep(0.5)
+        time.sleep(0.5)  # for the writer to notice the lost connection
         yield batch(key=["sink/k"], value=[b""])
 
     with pytest.raises(

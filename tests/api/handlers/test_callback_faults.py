@@ -86,7 +86,7 @@ class Mischief:
                 self.done.set()
 
     def sleep(self) -> None:
-        time.sleep(0.02)
+        time.sleep(0.02)  # a slow callback
 
     def fail(self) -> None:
         raise RuntimeError("mine")

@@ -328,7 +328,7 @@ def test_direct_calls_never_overlap() -> None:
     def call(item: int) -> None:
         active[0] += 1
         overlaps.append(active[0])
-        time.sleep(0)
+        time.sleep(0)  # other threads may run
         active[0] -= 1
         total.append(item)
 

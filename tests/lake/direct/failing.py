@@ -20,5 +20,5 @@ def end_at_once(job: dict[str, Any]) -> dict[str, Any]:
 def wait_for_ever(job: dict[str, Any]) -> dict[str, Any]:
     """Prints the id of the process that waits."""
     print(os.getpid(), flush=True)
-    time.sleep(600)
+    time.sleep(600)  # hangs until it is killed
     return {}

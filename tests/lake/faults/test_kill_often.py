@@ -44,7 +44,7 @@ def test_driver_killed_at_many_moments_leaves_one_state(
                     at = life_seconds * (number + 1) / (TIMED_KILLS + 1)
                 elif driver.reach("publish"):
                     at = PUBLISHING_SECONDS * (number - TIMED_KILLS) / PUBLISHING_KILLS
-                time.sleep(at)
+                time.sleep(at)  # killed at a chosen moment
             finally:
                 was_alive = driver.kill(with_java=number % 2 == 0)
             states.append((number, round(at, 3), was_alive, check(lake, lakes, spark)))

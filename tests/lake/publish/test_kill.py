@@ -108,7 +108,7 @@ def test_publisher_killed_at_any_moment_leaves_one_version(
     last = 1
     for _ in range(KILLS):
         with children.publishing():
-            time.sleep(random.random() * LIFE_SECONDS)
+            time.sleep(random.random() * LIFE_SECONDS)  # killed at a random moment
         edition = edition_of(store)
         assert edition == store.version()
         assert edition >= last

@@ -6,12 +6,13 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pyarrow import fs
+
+from tests.waiting import until
 
 BUCKET = "robots"
 START_SECONDS = 60.0
@@ -64,15 +65,12 @@ def put(port: int, file: Path, key: str) -> str:
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise RuntimeError(f"the S3 server ended with {process.returncode}")
+    def is_listening() -> bool:
+        assert process.poll() is None, f"the S3 server ended with {process.returncode}"
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise RuntimeError("the S3 server does not listen")
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    until(is_listening, START_SECONDS)
 
 
 def _free_port() -> int:
