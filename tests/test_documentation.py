@@ -54,7 +54,7 @@ def test_commands_print_what_documents_show(
 ) -> None:
     monkeypatch.chdir(ROOT / folder)
     if "sql" in commands:
-        pytest.importorskip("duckdb")
+        pytest.importorskip("duckdb", reason="needs zenlake[sql]")
     shown = re.findall(r"```\n\$ zenlake (.*?)\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert [command.split()[0] for command, _ in shown] == commands
     for (command, output), exit_code in zip(shown, exit_codes, strict=True):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("duckdb")
+pytest.importorskip("duckdb", reason="needs zenlake[sql]")
 
 from tests.trace.sidecar import PATHS
 from zenlake.cli.main import main

@@ -14,7 +14,7 @@ import pytest
 from tests.child_process import child_environment
 from tests.trace.sidecar import PATHS
 
-pytest.importorskip("duckdb")
+pytest.importorskip("duckdb", reason="needs zenlake[sql]")
 
 from tests.cli.sql_lake import make as make_sql_lake
 from tests.report.small_lake import make as make_report_lake

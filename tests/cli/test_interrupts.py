@@ -138,7 +138,7 @@ PcapngWriter.write = slow
 
 def test_kill_leaves_no_temporary_folder(tmp_path: Path) -> None:
     """While a page is made: the tables of the capture are there, and a folder of the database."""
-    pytest.importorskip("duckdb")
+    pytest.importorskip("duckdb", reason="needs zenlake[sql]")
     before = """
 import time
 from zenlake.report import report
@@ -185,7 +185,7 @@ ke.run = run
 
 @pytest.fixture
 def spark_command(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    pytest.importorskip("pyspark")
+    pytest.importorskip("pyspark", reason="needs zenlake[lake]")
     lake = str(tmp_path / "lake")
     process = start(tmp_path, "pipeline", CAPTURE, "--lake", lake)
     yield process

@@ -11,7 +11,7 @@ import pytest
 from tests.trace.sidecar import PATHS
 from zenlake.cli.pipeline_progress import ProgressLine
 
-pytest.importorskip("pyspark")
+pytest.importorskip("pyspark", reason="needs zenlake[lake]")
 pytestmark = [pytest.mark.xdist_group("faults"), pytest.mark.spark]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("duckdb")
+pytest.importorskip("duckdb", reason="needs zenlake[sql]")
 
 from tests.report.small_lake import make, make_partly, robot
 from zenlake.cli.main import main

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("duckdb")
+pytest.importorskip("duckdb", reason="needs zenlake[sql]")
 
 import pyarrow as pa
 import pyarrow.parquet as pq

@@ -13,7 +13,7 @@ import pytest
 
 from tests.child_process import child_environment
 
-pytest.importorskip("duckdb")
+pytest.importorskip("duckdb", reason="needs zenlake[sql]")
 
 from tests.cli import sql_lake
 from tests.trace.sidecar import PATHS

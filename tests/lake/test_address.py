@@ -67,7 +67,7 @@ def test_file_whose_name_looks_like_an_address_is_read(
 def test_unreachable_store_is_an_error_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("deltalake")
+    pytest.importorskip("deltalake", reason="needs zenlake[sql]")
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pyspark")
+pytest.importorskip("pyspark", reason="needs zenlake[lake]")
 
 from zenlake.lake import class_archive, spark
 from zenlake.lake.class_archive import ARCHIVES_KEPT, RETRY_SECONDS, SWITCH, archive_path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-pytest.importorskip("pyspark")
+pytest.importorskip("pyspark", reason="needs zenlake[lake]")
 
 from zenlake.lake.pipeline.tasks import run_tasks
 from zenlake.lake.spark_daemon import without_archives

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-pytest.importorskip("pyspark")
+pytest.importorskip("pyspark", reason="needs zenlake[lake]")
 
 from zenlake.lake import spark
 from zenlake.lake.errors import LakeError

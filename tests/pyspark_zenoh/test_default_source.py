@@ -9,7 +9,7 @@ import pytest
 
 from tests.child_process import child_environment
 
-pytest.importorskip("pyspark")
+pytest.importorskip("pyspark", reason="needs zenlake[lake]")
 
 _PROBE = """import sys
 import pyspark.sql.datasource

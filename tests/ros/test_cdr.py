@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("rosbags")
+pytest.importorskip("rosbags", reason="needs zenlake[ros]")
 
 import numpy as np
 from hypothesis import given

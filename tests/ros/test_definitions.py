@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-pytest.importorskip("rosbags")
+pytest.importorskip("rosbags", reason="needs zenlake[ros]")
 
 from zenlake.errors import LocalError
 from zenlake.ros.definitions import Definition, _by_hash, _stores, check_extra, find

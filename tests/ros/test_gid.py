@@ -10,7 +10,7 @@ from tests.ros.test_token import PUBLISHER
 from zenlake.errors import LocalError
 from zenlake.ros.gid import gid_of
 
-pytest.importorskip("xxhash")
+pytest.importorskip("xxhash", reason="needs zenlake[sql]")
 
 
 def test_gid_is_xxh3_with_its_low_half_first() -> None:

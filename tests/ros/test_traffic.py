@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
-pytest.importorskip("rosbags")
-pytest.importorskip("xxhash")
+pytest.importorskip("rosbags", reason="needs zenlake[ros]")
+pytest.importorskip("xxhash", reason="needs zenlake[sql]")
 
 from tests.ros import traffic
 from tests.ros.robot import Notes

@@ -64,7 +64,7 @@ def test_distance_leads_from_one_number_to_the_other(mask: int, last: int, sn: i
 
 
 def kernel_copy(name: str) -> Any:
-    pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow", reason="needs zenlake[sql]")
     from zenlake.lake.fast_reader.regularity import regularity_kernel
 
     found = getattr(regularity_kernel, name)

@@ -36,7 +36,7 @@ def answer(lake: Path, question: str) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
 def test_both_engines_return_the_same_rows(question: str, lake: Path, spark: SparkSession) -> None:
     if "ros_json" in question:
-        pytest.importorskip("rosbags")
+        pytest.importorskip("rosbags", reason="needs zenlake[ros]")
     on_spark = [tuple(row) for row in open_lake(lake, spark).sql(question).collect()]
     assert on_spark == answer(lake, question)
     assert on_spark
@@ -66,7 +66,7 @@ def test_each_declared_token_has_one_row(lake: Path) -> None:
 
 
 def test_service_calls_and_payloads_are_decoded(lake: Path) -> None:
-    pytest.importorskip("rosbags")
+    pytest.importorskip("rosbags", reason="needs zenlake[ros]")
     [call] = answer(lake, CALLS)
     assert call[:5] == (
         "viewer",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("pyspark")
+pytest.importorskip("pyspark", reason="needs zenlake[lake]")
 
 from zenlake.lake.pipeline import tasks
 from zenlake.lake.pipeline.task_slots import UNBOUNDED_CORES, Cluster, task_slots
