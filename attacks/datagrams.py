@@ -87,12 +87,7 @@ def udp_init_flood(target: Target, tally: Tally) -> None:
     tally.facts["amplification"] = sources.amplification()
 
 
-@attack(
-    "udp-tiny-inits",
-    "UDP",
-    {"amplification": AMPLIFICATION_MAX},
-    seconds=5.0,
-)
+@attack("udp-tiny-inits", "UDP", {"amplification": AMPLIFICATION_MAX}, seconds=5.0)
 def udp_tiny_inits(target: Target, tally: Tally) -> None:
     """The shortest INITs from addresses that do not answer: how much goes to the victim."""
     sources = Sources(200, 1_000)

@@ -215,11 +215,7 @@ def measure(attack: Attack, options: Options) -> Result:
 
     try:
         node = start(
-            clients.run_node,
-            options.node,
-            config,
-            "subscriber" in attack.needs,
-            str(log_path),
+            clients.run_node, options.node, config, "subscriber" in attack.needs, str(log_path)
         )
         ready(node)
         over = far | {"connect/endpoints": [tcp]}

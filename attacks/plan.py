@@ -109,14 +109,7 @@ def attack(
         what = (run.__doc__ or "").partition("\n")[0]
         ATTACKS.append(
             Attack(
-                name,
-                lines,
-                what,
-                run,
-                ALWAYS | (limits or {}),
-                seconds,
-                opens,
-                frozenset(needs),
+                name, lines, what, run, ALWAYS | (limits or {}), seconds, opens, frozenset(needs)
             )
         )
         return run

@@ -127,11 +127,7 @@ class _Link:
 
     def ask(self, id: int) -> None:
         request = Request(
-            id,
-            WireExpr(0, "chaos/query/*"),
-            Query(),
-            target=QueryTarget.ALL,
-            timeout_ms=TIMEOUT_MS,
+            id, WireExpr(0, "chaos/query/*"), Query(), target=QueryTarget.ALL, timeout_ms=TIMEOUT_MS
         )
         header = bytes(Frame(self._sn, []))
         self._sn = next_sn(self._sn, self._sn_mask)

@@ -48,11 +48,7 @@ class Result:
     failures: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, object]:
-        return {
-            **vars(self),
-            "tally": asdict(self.tally),
-            "counts": dict(self.counts),
-        }
+        return {**vars(self), "tally": asdict(self.tally), "counts": dict(self.counts)}
 
     def text(self) -> str:
         lines = [", ".join(f"{name} {count}" for name, count in asdict(self.tally).items())]

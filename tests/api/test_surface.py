@@ -37,9 +37,7 @@ def signature_of(thing: Any) -> Signature:
     found = inspect.signature(thing).parameters.values()
     return [
         Parameter(
-            each.name,
-            each.kind.name,
-            NOTHING if each.default is each.empty else repr(each.default),
+            each.name, each.kind.name, NOTHING if each.default is each.empty else repr(each.default)
         )
         for each in found
     ]

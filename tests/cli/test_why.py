@@ -48,10 +48,7 @@ def _files() -> set[str]:
 
 @pytest.mark.parametrize(("command", "shown"), EXAMPLES)
 def test_the_page_shows_what_is_printed(
-    command: str,
-    shown: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    command: str, shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
     main(shlex.split(command))

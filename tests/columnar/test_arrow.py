@@ -61,7 +61,7 @@ def test_schema_does_not_depend_on_the_rows(columns: Columns) -> None:
 def test_only_chosen_fields_are_converted(columns: Columns) -> None:
     batch = to_arrow(columns, ["payload", "key"])
     assert batch.schema.names == [
-        *("kind", "unit", "offset", "length", "unknown_extensions", "payload", "key"),
+        *("kind", "unit", "offset", "length", "unknown_extensions", "payload", "key")
     ]
 
 

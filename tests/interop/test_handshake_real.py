@@ -33,10 +33,7 @@ CONFIGS: dict[str, dict[str, object]] = {
     "plain": {"transport/unicast/qos/enabled": False},
     "qos": {},
     "compression": {"transport/unicast/compression/enabled": True},
-    "low latency": {
-        "transport/unicast/qos/enabled": False,
-        "transport/unicast/lowlatency": True,
-    },
+    "low latency": {"transport/unicast/qos/enabled": False, "transport/unicast/lowlatency": True},
     "no patch": {},
     "small": {"transport/link/tx/sequence_number_resolution": "16bit"},
     "for some priorities": {},

@@ -166,10 +166,7 @@ def check_both_ways(member: Member, session: zenoh.Session) -> None:
 
 
 def scouting_on(port: int) -> dict[str, object]:
-    return {
-        "scouting/multicast/address": f"{GROUP}:{port}",
-        "scouting/multicast/interface": "lo",
-    }
+    return {"scouting/multicast/address": f"{GROUP}:{port}", "scouting/multicast/interface": "lo"}
 
 
 def test_a_real_peer_answers_our_scout() -> None:

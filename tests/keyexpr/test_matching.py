@@ -289,13 +289,7 @@ def sub_wildcards_in_chunks(size: int) -> tuple[str, str]:
     return "/".join([f"**/{pattern}"] * count), "/".join([text] * count)
 
 
-HOSTILE = [
-    doubles,
-    doubles_with_verbatim,
-    long_fixed_part,
-    sub_wildcards,
-    sub_wildcards_in_chunks,
-]
+HOSTILE = [doubles, doubles_with_verbatim, long_fixed_part, sub_wildcards, sub_wildcards_in_chunks]
 
 
 def seconds(pair: tuple[str, str], rounds: int = 9) -> float:

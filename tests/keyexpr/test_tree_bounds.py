@@ -68,14 +68,7 @@ def pattern_runs(rng: random.Random) -> list[str]:
     return ["/".join(f"{rng.choice('ab')}$*" for _ in range(40)) for _ in range(COUNT // 4)]
 
 
-CONTENTS = [
-    long_keys,
-    double_keys,
-    verbatim_keys,
-    pattern_keys,
-    ragged_pattern_keys,
-    pattern_runs,
-]
+CONTENTS = [long_keys, double_keys, verbatim_keys, pattern_keys, ragged_pattern_keys, pattern_runs]
 QUESTIONS = [
     "/".join(["**/a"] * 62 + ["**/c"]),
     "/".join(["**/a/*"] * 40 + ["c"]),

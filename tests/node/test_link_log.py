@@ -27,9 +27,7 @@ def texts(logged: pytest.LogCaptureFixture, level: int) -> list[str]:
     return [one.getMessage() for one in logged.records if one.levelno == level]
 
 
-def test_a_transport_that_opens_and_closes_is_information(
-    logged: pytest.LogCaptureFixture,
-) -> None:
+def test_a_transport_that_opens_and_closes_is_information(logged: pytest.LogCaptureFixture) -> None:
     with opened(settings_of()) as [one]:
         with opened(settings_of(WhatAmI.CLIENT, one.locators())):
             until(lambda: len(one.runners) == 1)

@@ -150,9 +150,7 @@ def test_a_client_skips_an_endpoint_of_an_unsupported_type(
             assert caplog.text.count("links of type 'quic' are not supported") == 1
 
 
-def test_a_cause_is_logged_once_and_not_for_every_attempt(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_cause_is_logged_once_and_not_for_every_attempt(caplog: pytest.LogCaptureFixture) -> None:
     endpoint = f"tcp/127.0.0.1:{free_port()}#retry_period_init_ms=10;retry_period_max_ms=10"
     caplog.set_level(logging.DEBUG, "zenlake")
     with opened(settings_of(connect=[endpoint])):

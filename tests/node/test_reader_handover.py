@@ -47,9 +47,7 @@ def readers() -> set[int | None]:
     return {one.ident for one in threading.enumerate() if one.name.startswith("zenlake read")}
 
 
-def test_a_quick_callback_runs_on_the_reader(
-    pair: tuple[zenlake.Session, zenlake.Session],
-) -> None:
+def test_a_quick_callback_runs_on_the_reader(pair: tuple[zenlake.Session, zenlake.Session]) -> None:
     a, b = pair
     threads: list[int] = []
     subscriber = a.declare_subscriber("k", lambda _: threads.append(threading.get_ident()))

@@ -59,10 +59,7 @@ def test_weights_of_links_between_routers() -> None:
     settings = read(
         mode="router", routing={"router": {"linkstate": {"transport_weights": weights}}}
     )
-    assert settings.routing.link_weights == {
-        ZenohId.parse("a1"): 7,
-        ZenohId.parse("b2"): 65_535,
-    }
+    assert settings.routing.link_weights == {ZenohId.parse("a1"): 7, ZenohId.parse("b2"): 65_535}
     assert read(mode="router").routing.link_weights == {}
 
 
@@ -178,10 +175,7 @@ def test_limits_that_can_be_set() -> None:
     routing = {"declarations": 5, "interests": 6, "queries": 7}
     settings = read(
         limits={"transport": transport, "routing": routing},
-        transport={
-            "multicast": {"max_sessions": 9},
-            "link": {"rx": {"max_message_size": 8}},
-        },
+        transport={"multicast": {"max_sessions": 9}, "link": {"rx": {"max_message_size": 8}}},
     )
     assert (settings.handshake_idle_s, settings.message_bytes_max) == (1, 8)
     assert settings.sessions_per_address() == 500

@@ -228,9 +228,7 @@ def put_and_look(publisher: Application, listener: Application) -> bool:
     return bool(listener.payloads())
 
 
-def test_a_failed_listener_is_not_announced_any_more(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_failed_listener_is_not_announced_any_more(caplog: pytest.LogCaptureFixture) -> None:
     with opened(settings_of(listen=["tcp/127.0.0.1:0", UDP])) as [node]:
         tcp = next(one for one in node.locators() if one.startswith("tcp"))
         make_faulty(node.accepting._listeners[0]).faults = {"accept": (errno.EBADF, 1)}

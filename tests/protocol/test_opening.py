@@ -57,10 +57,7 @@ def half_open(**options: Any) -> Opener:
 
 def init_ack(**fields: Any) -> Init:
     return Init(
-        fields.pop("whatami", WhatAmI.ROUTER),
-        fields.pop("zid", ROUTER),
-        cookie=b"cookie",
-        **fields,
+        fields.pop("whatami", WhatAmI.ROUTER), fields.pop("zid", ROUTER), cookie=b"cookie", **fields
     )
 
 

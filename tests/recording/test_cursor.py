@@ -9,11 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.capture.recorded import (
-    RECORDING_ID,
-    segment_bytes,
-    write_recording,
-)
+from tests.capture.recorded import RECORDING_ID, segment_bytes, write_recording
 from zenlake.capture import segment_format as fmt
 from zenlake.capture import segment_reader
 from zenlake.capture.packet import Packet

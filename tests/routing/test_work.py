@@ -82,9 +82,7 @@ def test_messages_behind_an_unfinished_answer_wait_for_it(play: Play) -> None:
     assert begin(play, "c2", subscriber(1, "x")) == 1
 
 
-def test_a_declaration_that_concerns_many_interests_does_not_block_its_face(
-    play: Play,
-) -> None:
+def test_a_declaration_that_concerns_many_interests_does_not_block_its_face(play: Play) -> None:
     for n in range(MANY):
         play.sends("c2", interest(n + 1, "future", "S", ("**", "a/**", "a/*", "*/b")[n % 4]))
     play.clear_received()

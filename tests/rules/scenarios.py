@@ -145,10 +145,7 @@ def without_priorities(network: RecordedNetwork) -> None:
 def small_batches_and_numbers(network: RecordedNetwork) -> None:
     place = "transport/link/tx"
     for bits, size in (("8bit", 4_000), ("16bit", 1_000)):
-        options: Config = {
-            f"{place}/sequence_number_resolution": bits,
-            f"{place}/batch_size": size,
-        }
+        options: Config = {f"{place}/sequence_number_resolution": bits, f"{place}/batch_size": size}
         network.run(*clients(network, options), "ten_megabytes", "ten_thousand_in_order")
 
 

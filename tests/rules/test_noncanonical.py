@@ -31,11 +31,7 @@ from zenlake.wire.message import Message
         ("25 64 7d 00 01 61 01 81 00 76", OVERLONG, "PUT, payload: 1 is written in 2 bytes"),
         ("25 64 fd 00 01 61 21 8d 00 01 01 76", OVERLONG, "PUSH, qos: 13 is written in 2 bytes"),
         ("25 64 7d 00 01 61 41 88 00 01 76", OVERLONG, "PUT, encoding: 8 is written in 2 bytes"),
-        (
-            "25 64 fd 00 01 61 a1 0d 21 0d 01 01 76",
-            REPEATED,
-            "PUSH: extension qos comes 2 times",
-        ),
+        ("25 64 fd 00 01 61 a1 0d 21 0d 01 01 76", REPEATED, "PUSH: extension qos comes 2 times"),
         ("25 64 7d 05 00 01 01 76", EMPTY_SUFFIX, "PUSH: the suffix is empty"),
         ("c1 09 12 05 00 0a ff ff 01", ZID_ZEROS, "INIT, zid: zeros at the high end of 5"),
     ],

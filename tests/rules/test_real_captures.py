@@ -13,11 +13,11 @@ from zenlake.rules import NOTE
 EXPLAINED = {
     "alias_remapped.pcapng": {
         # Made for this: the client declares an alias for a second key (README of the captures).
-        ("error", "alias-redefined", 28),
+        ("error", "alias-redefined", 28)
     },
     "sessions.pcapng.gz": {
         # A client process is stopped by a signal for longer than its lease, then goes on.
-        ("warning", "lease-exceeded", 1202),
+        ("warning", "lease-exceeded", 1202)
     },
 }
 NOTES = {

@@ -31,7 +31,7 @@ _RUNS = [
     if kind.version != TOO_MUCH_FOR.get(name)
 ]
 EXPLAINED = {
-    "undeclared-unknown": "SN-105: under load, what an interest asks for is undeclared first",
+    "undeclared-unknown": "SN-105: under load, what an interest asks for is undeclared first"
 }
 """What is no `note`, and true all the same."""
 

@@ -103,9 +103,7 @@ FRAGMENTS = [
 
 @settings(max_examples=500)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=25))
-def test_reassembled_messages_are_those_of_a_receiver(
-    schedule: list[tuple[Fragment, int]],
-) -> None:
+def test_reassembled_messages_are_those_of_a_receiver(schedule: list[tuple[Fragment, int]]) -> None:
     reassembly = Reassembly()
     channel, model = Channel(reassembly), Model(patch=1)
     sn = 100

@@ -124,10 +124,7 @@ def test_every_byte_is_accounted_for(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "state", "ports"),
-    [
-        ("encrypted_links", "encrypted", {17175, 17176}),
-        ("pubsub_router", "not_zenoh", {17109}),
-    ],
+    [("encrypted_links", "encrypted", {17175, 17176}), ("pubsub_router", "not_zenoh", {17109})],
 )
 def test_undecoded_bytes_are_all_bytes_of_the_other_ports(
     name: str, state: str, ports: set[int]

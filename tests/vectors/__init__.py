@@ -40,13 +40,4 @@ ZINTS = primitives.ZINTS
 ENCODINGS = primitives.ENCODINGS
 TIMESTAMPS = primitives.TIMESTAMPS
 
-__all__ = [
-    "ALL",
-    "ENCODINGS",
-    "LINK_STATES",
-    "NEGATIVE",
-    "TIMESTAMPS",
-    "UNITS",
-    "ZINTS",
-    "Vector",
-]
+__all__ = ["ALL", "ENCODINGS", "LINK_STATES", "NEGATIVE", "TIMESTAMPS", "UNITS", "ZINTS", "Vector"]

@@ -90,10 +90,7 @@ VECTORS = (
         105,
         "3d 01 02 2f 7a 81 41 05 00 aa 06 ac 02 01 31",
         "PUT with SourceInfo aa/6 sn 300",
-        Push(
-            WireExpr(1, "/z", sender=False),
-            Put(b"1", source_info=SourceInfo(zid("aa"), 6, 300)),
-        ),
+        Push(WireExpr(1, "/z", sender=False), Put(b"1", source_info=SourceInfo(zid("aa"), 6, 300))),
     ),
     Vector(
         106,
@@ -142,10 +139,7 @@ VECTORS = (
         ),
     ),
     Vector(
-        123,
-        "df 01 21 08 01 00",
-        "LinkState OAM, empty list",
-        Oam(1, qos=QoS(0x08), body=b"\x00"),
+        123, "df 01 21 08 01 00", "LinkState OAM, empty list", Oam(1, qos=QoS(0x08), body=b"\x00")
     ),
     Vector(
         124,

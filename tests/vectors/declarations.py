@@ -52,12 +52,7 @@ VECTORS = (
         "D_SUBSCRIBER 2, sender scope 2 + /**",
         declare(DeclareSubscriber(2, WireExpr(2, "/**"))),
     ),
-    Vector(
-        83,
-        "9e 21 08 03 02",
-        "U_SUBSCRIBER 2, no extension",
-        declare(UndeclareSubscriber(2)),
-    ),
+    Vector(83, "9e 21 08 03 02", "U_SUBSCRIBER 2, no extension", declare(UndeclareSubscriber(2))),
     Vector(
         84,
         "9e 21 08 83 00 5f 05 03 01 2f 2a 2a",
@@ -89,10 +84,7 @@ VECTORS = (
         declare(UndeclareQueryable(3, NO_KEY)),
     ),
     Vector(
-        89,
-        "9e 21 08 46 05 05",
-        "D_TOKEN 5, sender scope 5",
-        declare(DeclareToken(5, WireExpr(5))),
+        89, "9e 21 08 46 05 05", "D_TOKEN 5, sender scope 5", declare(DeclareToken(5, WireExpr(5)))
     ),
     Vector(90, "9e 21 08 87 05 5f 02 00 00", "U_TOKEN 5", declare(UndeclareToken(5, NO_KEY))),
     Vector(91, "be 01 21 08 1a", "D_FINAL for interest 1", declare(DeclareFinal(), 1)),
@@ -141,12 +133,7 @@ VECTORS = (
             qos=QoS(0x08),
         ),
     ),
-    Vector(
-        96,
-        "99 01 21 08",
-        "INTEREST 1 final",
-        Interest(InterestMode.FINAL, 1, qos=QoS(0x08)),
-    ),
+    Vector(96, "99 01 21 08", "INTEREST 1 final", Interest(InterestMode.FINAL, 1, qos=QoS(0x08))),
     Vector(
         97,
         "d9 09 02 21 08",

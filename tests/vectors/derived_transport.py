@@ -74,10 +74,7 @@ TRANSPORT = (
         Init(WhatAmI.CLIENT, zid("bb"), auth=(Extension(0x22, 0xF77CE8FCFA26E5E1),)),
     ),
     derived(
-        "T2",
-        "c2 0a 05 01 63 22 ac 02",
-        "OpenSyn, SHM challenge as a number",
-        _open_syn(shm=300),
+        "T2", "c2 0a 05 01 63 22 ac 02", "OpenSyn, SHM challenge as a number", _open_syn(shm=300)
     ),
     derived(
         "T3",

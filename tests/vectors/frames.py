@@ -101,26 +101,10 @@ VECTORS = (
         "D",
     ),
     Vector(
-        65,
-        "66 65 cc",
-        "FRAGMENT reliable more, sn 101",
-        Fragment(101, b"\xcc", more=True),
-        "D",
+        65, "66 65 cc", "FRAGMENT reliable more, sn 101", Fragment(101, b"\xcc", more=True), "D"
     ),
-    Vector(
-        66,
-        "26 66 dd",
-        "FRAGMENT reliable last, sn 102",
-        Fragment(102, b"\xdd"),
-        "D",
-    ),
-    Vector(
-        67,
-        "a6 65 03",
-        "FRAGMENT last, Drop marker",
-        Fragment(101, b"", drop=True),
-        "D",
-    ),
+    Vector(66, "26 66 dd", "FRAGMENT reliable last, sn 102", Fragment(102, b"\xdd"), "D"),
+    Vector(67, "a6 65 03", "FRAGMENT last, Drop marker", Fragment(101, b"", drop=True), "D"),
     Vector(
         69,
         "a7 09 01 aa 0a 99 b0 b0 67 d5 e6 bf 09 27 01",
@@ -159,15 +143,7 @@ VECTORS = (
         71,
         "47 09 11 01 02 0a 00 08 e8 07 00 00",
         "JOIN peer 201, batch 2048, lease 1000 ms",
-        Join(
-            WhatAmI.PEER,
-            zid("201"),
-            1000,
-            0,
-            0,
-            resolution=Resolution(0x0A),
-            batch_size=2048,
-        ),
+        Join(WhatAmI.PEER, zid("201"), 1000, 0, 0, resolution=Resolution(0x0A), batch_size=2048),
         "D",
     ),
     Vector(

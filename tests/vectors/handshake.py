@@ -82,12 +82,7 @@ VECTORS = (
         "InitSyn over ws: S=0 because batch is 65535",
         Init(WhatAmI.CLIENT, zid("bb"), qos=True, patch=1),
     ),
-    Vector(
-        35,
-        "c1 09 01 bb 0a c8 ff 27 01",
-        "InitSyn with QoS disabled",
-        init_syn(patch=1),
-    ),
+    Vector(35, "c1 09 01 bb 0a c8 ff 27 01", "InitSyn with QoS disabled", init_syn(patch=1)),
     Vector(
         36,
         "c1 09 01 bb 09 00 04 81 27 01",

@@ -46,13 +46,7 @@ NEGATIVE = (
         "role 3 is reserved",
     ),
     NegativeVector(
-        "N8",
-        "c1 09 02 00 0a ff ff 01",
-        "InitSyn, ZID zero",
-        "INIT",
-        "zid",
-        3,
-        "the id is zero",
+        "N8", "c1 09 02 00 0a ff ff 01", "InitSyn, ZID zero", "INIT", "zid", 3, "the id is zero"
     ),
     NegativeVector(
         "N14",

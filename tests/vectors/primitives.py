@@ -27,9 +27,7 @@ ENCODINGS = (
     EncodingVector("0a", "application/json", Encoding(5)),
     EncodingVector("09 05 75 74 66 2d 38", "text/plain;utf-8", Encoding(4, b"utf-8")),
     EncodingVector(
-        "ff ff 07 0a 66 6f 6f 2f 62 61 72 3b 76 31",
-        "foo/bar;v1",
-        Encoding(0xFFFF, b"foo/bar;v1"),
+        "ff ff 07 0a 66 6f 6f 2f 62 61 72 3b 76 31", "foo/bar;v1", Encoding(0xFFFF, b"foo/bar;v1")
     ),
 )
 

@@ -6,18 +6,9 @@ from tests.vectors.vector import Vector, zid
 from zenlake.wire import Hello, Scout, WhatAmI, WhatAmIMatcher
 
 VECTORS = (
+    Vector(20, "01 09 07", "SCOUT for router, peer, client; no ZID", Scout(WhatAmIMatcher(7))),
     Vector(
-        20,
-        "01 09 07",
-        "SCOUT for router, peer, client; no ZID",
-        Scout(WhatAmIMatcher(7)),
-    ),
-    Vector(
-        21,
-        "01 09 0a 33",
-        "SCOUT for peers, ZID 33",
-        Scout(WhatAmIMatcher(2), zid=zid("33")),
-        "D",
+        21, "01 09 0a 33", "SCOUT for peers, ZID 33", Scout(WhatAmIMatcher(2), zid=zid("33")), "D"
     ),
     Vector(
         22,
@@ -25,11 +16,5 @@ VECTORS = (
         "HELLO peer aa, locator tcp/127.0.0.1:17621",
         Hello(WhatAmI.PEER, zid("aa"), locators=("tcp/127.0.0.1:17621",)),
     ),
-    Vector(
-        23,
-        "02 09 00 07",
-        "HELLO router 7, no locators",
-        Hello(WhatAmI.ROUTER, zid("7")),
-        "D",
-    ),
+    Vector(23, "02 09 00 07", "HELLO router 7, no locators", Hello(WhatAmI.ROUTER, zid("7")), "D"),
 )

@@ -130,10 +130,7 @@ def test_several_lack_some() -> None:
     other.session, other.receiver = third, "eeee05"
     made = evidence(
         flows=flows(published("k/a", *TIMES), passed_on(0, 2, 3), other),
-        declarations=[
-            SUBSCRIBER,
-            declared("subscriber", "k/*", 6, sender="eeee05", session=third),
-        ],
+        declarations=[SUBSCRIBER, declared("subscriber", "k/*", 6, sender="eeee05", session=third)],
     )
     story = only(made)
     assert story.cause == "congestion_drop"

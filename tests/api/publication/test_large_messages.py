@@ -46,10 +46,7 @@ def test_message_beyond_max_message_size_is_dropped_with_a_warning(
 def test_reply_beyond_max_message_size_is_dropped_with_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with (
-        listening() as b,
-        connected(b, transport__link__rx__max_message_size=str(LIMIT)) as a,
-    ):
+    with listening() as b, connected(b, transport__link__rx__max_message_size=str(LIMIT)) as a:
         b.declare_queryable("q", lambda query: (query.reply("q", bytes(LIMIT)), query.drop()))
         assert list(a.get("q")) == []
         (text,) = warnings_of(caplog)

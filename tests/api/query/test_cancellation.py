@@ -166,9 +166,7 @@ def test_a_callback_may_cancel_its_own_query(network: MemoryNetwork) -> None:
         dropped = threading.Event()
 
         def cancel(
-            reply: zenlake.Reply,
-            token: CancellationToken = token,
-            calls: list[object] = calls,
+            reply: zenlake.Reply, token: CancellationToken = token, calls: list[object] = calls
         ) -> None:
             calls.append(reply)
             token.cancel()

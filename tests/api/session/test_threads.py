@@ -123,9 +123,7 @@ def test_callbacks_that_block_do_not_delay_others(network: MemoryNetwork) -> Non
     release.set()
 
 
-def test_calls_of_one_subscriber_never_overlap_and_keep_their_order(
-    network: MemoryNetwork,
-) -> None:
+def test_calls_of_one_subscriber_never_overlap_and_keep_their_order(network: MemoryNetwork) -> None:
     a, b = network.open(), network.open()
     calls: list[list[int]] = [[] for _ in range(20)]
     running = [0] * 20

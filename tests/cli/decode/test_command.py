@@ -61,9 +61,7 @@ def test_every_message_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_the_summary_has_counts_and_undecoded_bytes(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_summary_has_counts_and_undecoded_bytes(capsys: pytest.CaptureFixture[str]) -> None:
     lines = decode(capsys, PUBSUB).err.splitlines()
     assert lines[0].startswith(f"{PUBSUB}: 245 packets in 2.056 s, {MESSAGES} messages, 4 sessions")
     assert len([line for line in lines if line.endswith("closed (generic)")]) == 4

@@ -23,10 +23,7 @@ def test_there_are_examples() -> None:
 
 @pytest.mark.parametrize(("command", "shown"), EXAMPLES)
 def test_output_is_as_shown(
-    command: str,
-    shown: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    command: str, shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Up to a line of three dots."""
     monkeypatch.chdir(ROOT)

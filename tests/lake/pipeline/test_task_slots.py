@@ -45,10 +45,7 @@ def cluster(
         ({**DYNAMIC, "dynamicAllocation.maxExecutors": "2147483647"}, 0, 2, UNBOUNDED_CORES),
         ({**DYNAMIC, "dynamicAllocation.maxExecutors": "10"}, 0, 2, 10),
         ({**DYNAMIC, "dynamicAllocation.maxExecutors": "10", "executor.cores": "4"}, 1, 4, 40),
-        (
-            {**DYNAMIC, "dynamicAllocation.maxExecutors": "10", "cores.max": "6"},
-            *(0, 2, 6),
-        ),
+        ({**DYNAMIC, "dynamicAllocation.maxExecutors": "10", "cores.max": "6"}, *(0, 2, 6)),
         ({**DYNAMIC, "cores.max": "6", "executor.cores": "4"}, 3, 12, 12),
         # Connect counts no executors.
         ({"master": "local[3]"}, None, 1, 3),

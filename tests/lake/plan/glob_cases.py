@@ -30,8 +30,5 @@ CASES: list[Case] = [
     ("λ?", ["λλ"], ["λ"]),
 ]
 
-WHERE_HADOOP_FAILS: list[Case] = [
-    ("{[,],[}]}", [",", "}"], ["[", "a"]),
-    (r"\a\\", ["a\\"], ["a"]),
-]
+WHERE_HADOOP_FAILS: list[Case] = [("{[,],[}]}", [",", "}"], ["[", "a"]), (r"\a\\", ["a\\"], ["a"])]
 """Differences from Hadoop: its `GlobPattern` fails on the first, and reads `\\a` as a bell."""

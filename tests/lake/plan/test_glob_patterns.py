@@ -22,10 +22,7 @@ def matches(pattern: str, name: str) -> bool:
     return any(one.matches(name) for one in name_filter(pattern))
 
 
-@pytest.mark.parametrize(
-    ("pattern", "names", "others"),
-    [*CASES, *WHERE_HADOOP_FAILS],
-)
+@pytest.mark.parametrize(("pattern", "names", "others"), [*CASES, *WHERE_HADOOP_FAILS])
 def test_pattern_matches_the_expected_names(
     pattern: str, names: list[str], others: list[str]
 ) -> None:
@@ -100,9 +97,7 @@ def test_matching_paths_are_found(tmp_path: Path) -> None:
     assert found(f"{tmp_path}/{{b/y,a/x}}.pcap") == ["a/x.pcap", "b/y.pcap"]
     assert found(f"{tmp_path}/[a-b]//x*") == ["a/x.pcap", "b/x.pcap"]
     assert found(f"{tmp_path}/*/d/*") == ["c/d/x.pcap"]
-    assert found(f"{tmp_path}/**/x.pcap") == [
-        *("[e]/x.pcap", "a/x.pcap", "b/x.pcap", "c/d/x.pcap"),
-    ]
+    assert found(f"{tmp_path}/**/x.pcap") == [*("[e]/x.pcap", "a/x.pcap", "b/x.pcap", "c/d/x.pcap")]
     assert found(f"{tmp_path}/c/**") == ["c/d/x.pcap"]
     assert found(rf"{tmp_path}/\[e\]/x.pcap") == ["[e]/x.pcap"]
     assert found(f"{tmp_path}/*/x.pcap/*") == []

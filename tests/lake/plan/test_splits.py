@@ -209,9 +209,7 @@ def test_a_large_session_does_not_make_loads_uneven(sequence: str) -> None:
     assert np.flatnonzero(of_pair == of_pair[large]).tolist() == [large]
 
 
-def test_a_long_session_goes_to_the_split_that_reads_most_of_the_file(
-    sequence: str,
-) -> None:
+def test_a_long_session_goes_to_the_split_that_reads_most_of_the_file(sequence: str) -> None:
     """The first split reads all packets that are not TCP; the others should be short parts."""
     found = surveyed(sequence)
     found.others = 1

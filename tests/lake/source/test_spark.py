@@ -115,7 +115,7 @@ def test_functions_are_registered(spark: SparkSession) -> None:
             (NULL, NULL), ('a//b', unhex('')) AS t(k, b)"""
     ).collect()
     assert [(row["i"], row["c"]) for row in rows] == [
-        *((True, True), (False, False), (None, None), (None, None)),
+        *((True, True), (False, False), (None, None), (None, None))
     ]
     texts = [row["e"] for row in rows]
     assert "PUSH  16 bytes" in texts[0]

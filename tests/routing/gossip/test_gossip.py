@@ -92,8 +92,7 @@ def test_a_router_gets_our_links() -> None:
     play.connects("a", "peer")
     play.connects("r", "router")
     play.receives(
-        "r",
-        f"OAM 0={US} sn 3 peer at tcp/us:1 links 1,2; 1=a sn 0 peer; 2=r sn 0 router gateway",
+        "r", f"OAM 0={US} sn 3 peer at tcp/us:1 links 1,2; 1=a sn 0 peer; 2=r sn 0 router gateway"
     )
     play.sends("r", gossip())
     play.connects("b", "peer")

@@ -63,10 +63,7 @@ def a_mandatory_extension_nobody_knows(session: LegalSession) -> int:
 
 
 @fault(
-    "mandatory-extension-accepted",
-    protocol="tcp",
-    also=("mandatory-extension-unknown",),
-    ends=True,
+    "mandatory-extension-accepted", protocol="tcp", also=("mandatory-extension-unknown",), ends=True
 )
 def a_receiver_that_goes_on_after_it(session: LegalSession) -> int:
     side = session.side()

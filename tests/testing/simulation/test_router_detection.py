@@ -27,8 +27,7 @@ SEEDS = [seed for seed in range(200) if router_count(seed) > 3]
 """Seeds with larger networks, in which defects appear sooner."""
 
 pytestmark = pytest.mark.skipif(
-    not str(network.__file__).endswith(".py"),
-    reason="compiled classes cannot be broken on purpose",
+    not str(network.__file__).endswith(".py"), reason="compiled classes cannot be broken on purpose"
 )
 
 

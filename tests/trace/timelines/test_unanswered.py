@@ -50,10 +50,7 @@ def found(known: Queryables, *hops: Hop) -> Unanswered:
         ([], "no_queryable"),
         ([queryable(SERVER, ROUTER, "other")], "no_queryable"),
         ([queryable(SERVER, ROUTER, "k/*", 10, 50)], "gone"),
-        (
-            [queryable(SERVER, ROUTER, "k/*", 10, 50), queryable(SERVER, ROUTER, "k/a", 200)],
-            "gone",
-        ),
+        ([queryable(SERVER, ROUTER, "k/*", 10, 50), queryable(SERVER, ROUTER, "k/a", 200)], "gone"),
         ([queryable(SERVER, ROUTER, "k/a", 200)], "not_yet_declared"),
         ([queryable(SERVER, ROUTER, "k/*", 10)], "not_passed_on"),
         ([queryable(ROUTER, ASKER, "k/*", 10)], "no_reply"),

@@ -38,10 +38,7 @@ DIFFERENCES: dict[tuple[str, Row], tuple[list[Row], str]] = {
         [("%", "loc_count", "L==1"), ("~", "[locators]", "L==1")],
         "SN-74",
     ),
-    ("LinkState", ("~", "[links]", "")): (
-        [("%", "link_count", ""), ("~", "[links]", "")],
-        "SN-74",
-    ),
+    ("LinkState", ("~", "[links]", "")): ([("%", "link_count", ""), ("~", "[links]", "")], "SN-74"),
 }
 
 

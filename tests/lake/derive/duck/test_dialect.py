@@ -59,7 +59,7 @@ def test_last_ignores_nulls_if_requested(engine: Engine) -> None:
     WINDOW so_far AS (ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
     """
     assert sorted(rows(engine, text)) == [
-        *((1, "a", "a"), (2, "a", None), (3, "b", "b"), (4, "b", None)),
+        *((1, "a", "a"), (2, "a", None), (3, "b", "b"), (4, "b", None))
     ]
 
 
@@ -74,7 +74,7 @@ def test_frames_know_their_sources(engine: Engine) -> None:
     joined = engine.sql("SELECT a.n FROM {a} AS a JOIN {b} AS b ON a.n = b.n", a=one, b=two)
     assert one.select("n").where("n > 1").sources == {"rows"}
     assert engine.keep(joined.repartition("n").sortWithinPartitions("n")).sources == {
-        *("rows", "others"),
+        *("rows", "others")
     }
     assert list(joined.batches()) == []
 

@@ -18,10 +18,7 @@ pytestmark = pytest.mark.xdist_group("unanswered")
 
 ASKER = "c1a0000000000000000000000000000a"
 SERVER = "b200000000000000000000000000000b"
-FINER = {
-    "key_mismatch": {"no_queryable"},
-    "at_chunk": {"no_queryable"},
-}
+FINER = {"key_mismatch": {"no_queryable"}, "at_chunk": {"no_queryable"}}
 """Causes of `why`, and the less specific causes of the table."""
 NAMED = ("gone", "not_yet_declared", "not_passed_on")
 """Causes with a node to blame, which the reason names too."""

@@ -96,10 +96,7 @@ def at(seq: int | None) -> int | None:
         ("without numbers", [("a", 1, 3, "undeclare", 1), ("b", 2, None, None, 1)]),
         ("owners", [("k", 1, None, None, 1), ("k", 2, 3, "undeclare", 1)]),
         ("kinds", [("k", 1, None, None, 1), ("k", 2, 3, "undeclare", 1)]),
-        (
-            "answers",
-            [("k", 1, None, None, 1), ("k", 2, None, None, 1), ("k", 3, 9, "session", 1)],
-        ),
+        ("answers", [("k", 1, None, None, 1), ("k", 2, None, None, 1), ("k", 3, 9, "session", 1)]),
     ],
 )
 def test_lifetimes_of_declarations(

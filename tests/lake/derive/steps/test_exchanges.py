@@ -316,11 +316,7 @@ def test_times_are_counted_from_the_request(tables: Tables) -> None:
             "no answer yet: the capture ended 50 ms after the request, "
             "before its timeout of 100 ms",
         ),
-        (
-            "no timeout",
-            "open",
-            "no answer yet: the capture ended 89 ms after the request",
-        ),
+        ("no timeout", "open", "no answer yet: the capture ended 89 ms after the request"),
         (
             "latest",
             "answered",

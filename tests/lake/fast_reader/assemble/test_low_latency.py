@@ -39,10 +39,7 @@ def surveyed(path: Path) -> Survey:
 def farewells(path: Path, found: Survey) -> list[tuple[int, bytes]]:
     """The last CLOSE of each connection, with the number of its packet."""
     return [
-        (
-            int(chunk.packet[unit]),
-            chunk.data[chunk.bounds[unit] : chunk.bounds[unit + 1]].tobytes(),
-        )
+        (int(chunk.packet[unit]), chunk.data[chunk.bounds[unit] : chunk.bounds[unit + 1]].tobytes())
         for chunk in read(str(path), found, found.regular)
         for unit in np.flatnonzero(chunk.form == LAST_CLOSE).tolist()
     ]
