@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def mypyc_attr(*attributes: str, **values: object) -> Callable[[T], T]:
-    """Tells the compiler something about a class, and otherwise does nothing."""
+    """A hint for the compiler about a class; it does nothing here."""
     return _unchanged
 
 

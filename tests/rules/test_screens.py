@@ -10,7 +10,7 @@ import pytest
 from zenlake import rules
 from zenlake.rules import RULES, Rule
 from zenlake.rules.registry import is_declared
-from zenlake.rules.screens import KEPT_BY, REASONS, Followed, Never, check_screen
+from zenlake.rules.screens import KEPT_BY, REASONS, Irregular, TrackedBy, check_screen
 
 
 def test_no_declaration_is_missing() -> None:
@@ -18,7 +18,7 @@ def test_no_declaration_is_missing() -> None:
 
 
 def test_what_is_declared_is_in_the_vocabulary() -> None:
-    for screen in (Never("FULL_MOON"), Followed("stars")):
+    for screen in (Irregular("FULL_MOON"), TrackedBy("stars")):
         with pytest.raises(AssertionError):
             check_screen(screen)
 
@@ -56,12 +56,12 @@ def facts_read(function: tuple[str, str], known: set[tuple[str, str]]) -> set[st
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
 def test_a_rule_reads_only_what_is_kept_for_it(rule: Rule) -> None:
-    """Facts that change with frequent messages are only there for rules that are `Followed`."""
+    """Facts that change with frequent messages are only kept for rules with `TrackedBy`."""
     judge = BY_NAME[rule.id.replace("-", "_")]
     needed = {KEPT_BY[name] for name in facts_read(judge, set()) if name in KEPT_BY}
-    if isinstance(rule.screen, Never):
+    if isinstance(rule.screen, Irregular):
         return
-    follower = {rule.screen.by} if isinstance(rule.screen, Followed) else set()
+    follower = {rule.screen.part} if isinstance(rule.screen, TrackedBy) else set()
     assert needed <= follower
 
 

@@ -84,7 +84,7 @@ def _explanation(batch: LinkBatch) -> dict[str, Any]:
     is_cut = len(data) < len(batch.data)
     found = explain(data, "scouting" if batch.link.protocol == "scouting" else "auto")
     if is_cut:
-        found.error = None  # it is only that the rest was not handed over
+        found.error = None  # only the rest, which was left out, is missing
     shown = list(lines(found))
     text: dict[str, Any] = {"lines": shown[:EXPLAINED_LINES_MAX], "size": len(batch.data)}
     if is_cut or len(shown) > EXPLAINED_LINES_MAX:

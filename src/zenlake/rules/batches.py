@@ -7,7 +7,7 @@ from typing import Final
 from zenlake.rules import noncanonical
 from zenlake.rules.facts import OPENED, SeenBatch
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
-from zenlake.rules.screens import Asked, Followed, Never
+from zenlake.rules.screens import Condition, Irregular, TrackedBy
 from zenlake.trace.link import LinkBatch
 from zenlake.wire import Close, Fragment
 
@@ -36,7 +36,7 @@ def _prefix_bytes(seen: SeenBatch) -> int:
     text="A batch, with its length before it and the header of compression, is no larger than"
     " the batch size agreed on; nor is a unit of a low-latency link.",
     page="wire reference §6.1, §9; SN-29",
-    screen=Asked("unit.bytes > agreed.batch_size"),
+    screen=Condition("unit.bytes > agreed.batch_size"),
 )
 def batch_too_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
     agreed = _agreed_bytes(seen)
@@ -53,7 +53,7 @@ def batch_too_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="No batch is larger than the size that JOIN announces. Deployed nodes send datagrams as"
     " large as the link carries.",
     page="Message Reference, JOIN; SN-87",
-    screen=Never("NOT_TCP"),
+    screen=Irregular("NOT_TCP"),
 )
 def group_batch_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
     agreed = _agreed_bytes(seen)
@@ -69,7 +69,7 @@ def group_batch_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="A batch holds one or more messages. Deployed nodes send an empty one where they gave"
     " up a message in fragments.",
     page="packets, Batch; SN-31, SN-34",
-    screen=Never("EMPTY_BATCH"),
+    screen=Irregular("EMPTY_BATCH"),
 )
 def batch_empty(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if batch.data or batch.state != "ok" or batch.link.protocol == "scouting":
@@ -84,7 +84,7 @@ def batch_empty(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="A batch is messages to its last byte; one that cannot be read ends the link.",
     page="wire reference §6.4, §12.7 N14",
     whole=True,
-    screen=Never("MALFORMED"),
+    screen=Irregular("MALFORMED"),
 )
 def batch_undecodable(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if batch.state != "malformed" or batch.error is None:
@@ -101,7 +101,7 @@ def batch_undecodable(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="A low-latency link carries network messages, KEEP_ALIVE and CLOSE, and no frames.",
     page="wire reference §9; SN-28",
     whole=True,
-    screen=Never("MALFORMED"),
+    screen=Irregular("MALFORMED"),
 )
 def low_latency_kind(batch: LinkBatch, seen: SeenBatch) -> str | None:
     error = batch.error
@@ -116,7 +116,7 @@ def low_latency_kind(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="On a low-latency link every message is a unit of its own.",
     page="wire reference §9",
-    screen=Asked("unit.is_low_latency and unit.messages > 1"),
+    screen=Condition("unit.is_low_latency and unit.messages > 1"),
 )
 def low_latency_batched(batch: LinkBatch, seen: SeenBatch) -> str | None:
     session = seen.facts.session
@@ -140,7 +140,7 @@ def _unknown_mandatory(batch: LinkBatch) -> str | None:
     text="An extension marked as mandatory is one that its message defines; a receiver that"
     " does not know it must end the link.",
     page="packets, Extension Header; wire reference §2.1; SN-13",
-    screen=Never("MALFORMED"),
+    screen=Irregular("MALFORMED"),
 )
 def mandatory_extension_unknown(batch: LinkBatch, seen: SeenBatch) -> str | None:
     return _unknown_mandatory(batch)
@@ -153,7 +153,7 @@ def mandatory_extension_unknown(batch: LinkBatch, seen: SeenBatch) -> str | None
     text="A receiver of an unknown mandatory extension ends the link: it sends nothing but CLOSE"
     " after it.",
     page="wire reference §2.1, §12.7 N2, N15; SN-13",
-    screen=Never("MALFORMED"),
+    screen=Irregular("MALFORMED"),
 )
 def mandatory_extension_accepted(batch: LinkBatch, seen: SeenBatch) -> str | None:
     other, link_facts = 1 - batch.direction, seen.link_facts
@@ -175,7 +175,7 @@ def mandatory_extension_accepted(batch: LinkBatch, seen: SeenBatch) -> str | Non
     LinkBatch,
     text="Reserved bits are sent as zero.",
     page="Message Reference, boxes; wire reference §1.1; SN-8",
-    screen=Followed("noncanonical"),
+    screen=TrackedBy("noncanonical"),
 )
 def reserved_bits(batch: LinkBatch, seen: SeenBatch) -> str | None:
     return seen.deviation(noncanonical.RESERVED)
@@ -187,7 +187,7 @@ def reserved_bits(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="A variable-length integer is written in as few bytes as it needs.",
     page="packets, VLE; wire reference §1.2; SN-2",
-    screen=Followed("noncanonical"),
+    screen=TrackedBy("noncanonical"),
 )
 def integer_not_minimal(batch: LinkBatch, seen: SeenBatch) -> str | None:
     return seen.deviation(noncanonical.OVERLONG)
@@ -199,7 +199,7 @@ def integer_not_minimal(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="An extension comes once in a message; of several, only the last counts.",
     page="wire reference §2.1; SN-16",
-    screen=Followed("noncanonical"),
+    screen=TrackedBy("noncanonical"),
 )
 def extension_repeated(batch: LinkBatch, seen: SeenBatch) -> str | None:
     return seen.deviation(noncanonical.REPEATED)
@@ -211,7 +211,7 @@ def extension_repeated(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="N announces a suffix, so the suffix is not empty.",
     page="Message Reference, N; wire reference §1.10; SN-50",
-    screen=Followed("noncanonical"),
+    screen=TrackedBy("noncanonical"),
 )
 def suffix_empty(batch: LinkBatch, seen: SeenBatch) -> str | None:
     return seen.deviation(noncanonical.EMPTY_SUFFIX)
@@ -223,7 +223,7 @@ def suffix_empty(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="An id is written without zero bytes at its high end.",
     page="wire reference §1.4; SN-4",
-    screen=Followed("noncanonical"),
+    screen=TrackedBy("noncanonical"),
 )
 def zid_zeros(batch: LinkBatch, seen: SeenBatch) -> str | None:
     return seen.deviation(noncanonical.ZID_ZEROS)
@@ -235,7 +235,7 @@ def zid_zeros(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="Of the header of a compressed batch, all bits but the lowest are zero.",
     page="wire reference §6.2",
-    screen=Never("TERMS"),
+    screen=Irregular("TERMS"),
 )
 def compression_header(batch: LinkBatch, seen: SeenBatch) -> str | None:
     session = seen.facts.session
@@ -254,7 +254,7 @@ def compression_header(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="All fragments but the last fill their batch.",
     page="wire reference §7",
-    screen=Asked("fragment_more and 2 * unit.bytes <= agreed.batch_size"),
+    screen=Condition("fragment_more and 2 * unit.bytes <= agreed.batch_size"),
 )
 def fragment_small(batch: LinkBatch, seen: SeenBatch) -> str | None:
     agreed = _agreed_bytes(seen)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from zenlake.rules.facts import Seen, SeenGap
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
-from zenlake.rules.screens import Asked, Followed, Never
+from zenlake.rules.screens import Condition, Irregular, TrackedBy
 from zenlake.trace.channel import channel_key
 from zenlake.trace.events import Missing
 from zenlake.wire import (
@@ -44,7 +44,7 @@ def qos_byte(qos: QoS | None) -> int:
     text="A sequence number lies within the resolution agreed on; one above it ends the link.",
     page="Message Reference, FRAME; wire reference §6.5, §12.7 N11; SN-32",
     whole=True,
-    screen=Never("SEQUENCE"),
+    screen=Irregular("SEQUENCE"),
 )
 def sn_outside(message: Frame | Fragment, seen: Seen) -> str | None:
     session = seen.facts.session
@@ -61,7 +61,7 @@ def sn_outside(message: Frame | Fragment, seen: Seen) -> str | None:
     text="The sequence numbers of a channel increase, modulo the resolution.",
     page="Message Reference, FRAME; wire reference §6.5, §12.7 N12",
     whole=True,
-    screen=Never("SEQUENCE"),
+    screen=Irregular("SEQUENCE"),
 )
 def sn_backwards(message: Frame | Fragment, seen: Seen) -> str | None:
     if seen.link_facts.is_datagrams or seen.event.ignored != "its sequence number is not new":
@@ -77,7 +77,7 @@ def sn_backwards(message: Frame | Fragment, seen: Seen) -> str | None:
     " silently, and skip a number after a message in fragments.",
     page="wire reference §6.5, §7; SN-33",
     whole=True,
-    screen=Never("SEQUENCE"),
+    screen=Irregular("SEQUENCE"),
 )
 def sn_gap(missing: Missing, seen: SeenGap) -> str | None:
     if missing.kind != "sn_gap" or seen.link_facts.is_datagrams:
@@ -94,7 +94,7 @@ def sn_gap(missing: Missing, seen: SeenGap) -> str | None:
     " nodes leave one out.",
     page="wire reference §7; SN-33",
     whole=True,
-    screen=Followed("fragments"),
+    screen=TrackedBy("fragments"),
 )
 def sn_skipped_after_fragments(message: Frame | Fragment, seen: Seen) -> str | None:
     if not seen.sender.after_fragments:
@@ -112,7 +112,7 @@ def sn_skipped_after_fragments(message: Frame | Fragment, seen: Seen) -> str | N
     Frame,
     text="A FRAME holds one or more messages; an empty one only uses up its number.",
     page="Message Reference, FRAME; SN-31",
-    screen=Asked("frame.is_empty"),
+    screen=Condition("frame.is_empty"),
 )
 def frame_empty(message: Frame, seen: Seen) -> str | None:
     if message.messages or seen.link_facts.is_cut:
@@ -127,7 +127,7 @@ def frame_empty(message: Frame, seen: Seen) -> str | None:
     Fragment,
     text="Where QoS was not agreed on, frames and fragments have no other priority than 5.",
     page="wire reference §6.3, §12.7 N19",
-    screen=Asked(f"has.priority and priority != {DEFAULT_PRIORITY} and not agreed.qos"),
+    screen=Condition(f"has.priority and priority != {DEFAULT_PRIORITY} and not agreed.qos"),
 )
 def priority_not_agreed(message: Frame | Fragment, seen: Seen) -> str | None:
     if message.qos is None or message.qos == DEFAULT_PRIORITY or seen.qos_agreed is not False:
@@ -148,7 +148,7 @@ def priority_not_agreed(message: Frame | Fragment, seen: Seen) -> str | None:
     text="All messages in a FRAME, or in fragments, have the priority of their channel.",
     page="wire reference §6.3",
     whole=True,
-    screen=Asked("channel.is_known and agreed.qos and qos_byte & 7 != channel.priority"),
+    screen=Condition("channel.is_known and agreed.qos and qos_byte & 7 != channel.priority"),
 )
 def priority_differs(message: Any, seen: Seen) -> str | None:
     carrier = seen.event.carrier
@@ -171,7 +171,7 @@ def priority_differs(message: Any, seen: Seen) -> str | None:
     Oam,
     text="Declarations, interests, queries, replies and link states are sent reliably.",
     page="behaviour reference §2.10",
-    screen=Asked("channel.is_known and not channel.is_reliable"),
+    screen=Condition("channel.is_known and not channel.is_reliable"),
 )
 def best_effort_control(message: Any, seen: Seen) -> str | None:
     return "in a best-effort channel" if seen.event.reliable is False else None
@@ -185,7 +185,7 @@ def best_effort_control(message: Any, seen: Seen) -> str | None:
     Oam,
     text="Declarations, interests and link states have priority 0 and block.",
     page="behaviour reference §2.10; wire reference §2.4; SN-41",
-    screen=Asked(f"qos_byte & ~{_EXPRESS} != {_CONTROL_BLOCK}"),
+    screen=Condition(f"qos_byte & ~{_EXPRESS} != {_CONTROL_BLOCK}"),
 )
 def control_qos(message: Any, seen: Seen) -> str | None:
     byte = qos_byte(message.qos)
@@ -198,7 +198,7 @@ def control_qos(message: Any, seen: Seen) -> str | None:
     Push,
     text="Priority 0 is reserved for declarations; publications have 1 to 7.",
     page="behaviour reference §2.10",
-    screen=Asked("qos_byte & 7 == 0"),
+    screen=Condition("qos_byte & 7 == 0"),
 )
 def priority_control_data(message: Push, seen: Seen) -> str | None:
     return "a publication of priority 0" if qos_byte(message.qos) & 7 == 0 else None
@@ -211,7 +211,7 @@ def priority_control_data(message: Push, seen: Seen) -> str | None:
     Request,
     text="QoS says Block (D) or BlockFirst (F); both at once mean Block.",
     page="Message Reference, QoS; SN-40",
-    screen=Asked(f"qos_byte & {_D} and qos_byte & {_F}"),
+    screen=Condition(f"qos_byte & {_D} and qos_byte & {_F}"),
 )
 def block_first_and_block(message: Push | Request, seen: Seen) -> str | None:
     byte = qos_byte(message.qos)
@@ -228,7 +228,7 @@ def block_first_and_block(message: Push | Request, seen: Seen) -> str | None:
     Response,
     text="An extension or field that holds the default is left out.",
     page="wire reference §2.1, §2.3; SN-19",
-    screen=Asked(
+    screen=Condition(
         f"has.qos and qos == {DEFAULT_QOS_BYTE} or has.priority and priority == {DEFAULT_PRIORITY}"
         " or has.node_id and node_id == 0 or has.target and target == 0"
         " or has.consolidation and consolidation == 0"
@@ -261,7 +261,7 @@ def default_sent(message: Any, seen: Seen) -> str | None:
     TransportOam,
     text="OAM of the transport layer has no use yet: deployed nodes send none and ignore it.",
     page="packets, Transport OAM; wire reference §6.4; SN-73",
-    screen=Never("MESSAGE_OUT_OF_PLACE"),
+    screen=Irregular("MESSAGE_OUT_OF_PLACE"),
 )
 def transport_oam(message: TransportOam, seen: Seen) -> str | None:
     return f"OAM {message.id}"

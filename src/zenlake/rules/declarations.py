@@ -7,7 +7,7 @@ from typing import Final
 from zenlake.keyexpr.texts import texts_intersect
 from zenlake.rules.facts import OpenInterest, Seen, SideFacts
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
-from zenlake.rules.screens import Asked
+from zenlake.rules.screens import Condition
 from zenlake.wire import (
     Declare,
     DeclareKeyExpr,
@@ -56,7 +56,7 @@ def entity_redefined(message: Declare, seen: Seen) -> str | None:
     " and in answers to a liveliness query, deployed nodes give them all the number 0.",
     page="Declarations, D_SUBSCRIBER; SN-47",
     bodies=ENTITIES,
-    screen=Asked("entity_id == 0"),
+    screen=Condition("entity_id == 0"),
 )
 def entity_id_zero(message: Declare, seen: Seen) -> str | None:
     body = message.body
@@ -112,7 +112,7 @@ def undeclared_other_kind(message: Declare, seen: Seen) -> str | None:
     " routers.",
     page="Declarations, U_SUBSCRIBER; SN-46",
     bodies=UNDECLARED,
-    screen=Asked("key_scope == 0 and key_suffix_length == 0"),
+    screen=Condition("key_scope == 0 and key_suffix_length == 0"),
 )
 def undeclared_without_key(message: Declare, seen: Seen) -> str | None:
     body = message.body
@@ -156,7 +156,7 @@ def declaration_repeated(message: Declare, seen: Seen) -> str | None:
     page="Declarations, Propagation; behaviour reference §3.1, §3.2; SN-55",
     whole=True,
     bodies=ENTITIES,
-    screen=Asked("not has.interest_id"),
+    screen=Condition("not has.interest_id"),
 )
 def declaration_unasked(message: Declare, seen: Seen) -> str | None:
     body = message.body
@@ -181,7 +181,7 @@ def declaration_unasked(message: Declare, seen: Seen) -> str | None:
     page="Message Reference, INTEREST; behaviour reference §3.2",
     whole=True,
     bodies=ENTITIES,
-    screen=Asked("interest_id"),
+    screen=Condition("interest_id"),
 )
 def answer_outside_interest(message: Declare, seen: Seen) -> str | None:
     body = message.body
@@ -201,7 +201,7 @@ def answer_outside_interest(message: Declare, seen: Seen) -> str | None:
     page="Declarations, D_FINAL; behaviour reference §3.2",
     whole=True,
     bodies=ENTITIES,
-    screen=Asked("interest_id"),
+    screen=Condition("interest_id"),
 )
 def answer_after_final(message: Declare, seen: Seen) -> str | None:
     interest = _answered(message, seen)
@@ -218,7 +218,7 @@ def answer_after_final(message: Declare, seen: Seen) -> str | None:
     page="Message Reference, DECLARE; Declarations, D_FINAL; behaviour reference §3.2",
     whole=True,
     bodies=ENTITIES,
-    screen=Asked("interest_id"),
+    screen=Condition("interest_id"),
 )
 def answer_to_nothing(message: Declare, seen: Seen) -> str | None:
     id = message.interest_id

@@ -6,7 +6,7 @@ from typing import Final
 
 from zenlake.rules.facts import Ending, OpenFragments, Seen, SeenGap
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
-from zenlake.rules.screens import Asked, Never
+from zenlake.rules.screens import Condition, Irregular
 from zenlake.trace.channel import channel_key
 from zenlake.trace.events import Undecoded
 from zenlake.wire import Fragment, Frame
@@ -22,7 +22,7 @@ _SENDING_NS: Final = 6_000_000_000
     text="With patch 1, the first fragment of a message has the extension First.",
     page="wire reference §7; SN-34",
     whole=True,
-    screen=Never("FRAGMENTS"),
+    screen=Irregular("FRAGMENTS"),
 )
 def fragment_without_first(message: Fragment, seen: Seen) -> str | None:
     if seen.link_facts.is_datagrams or seen.event.ignored != "its first fragment is not here":
@@ -38,7 +38,7 @@ def fragment_without_first(message: Fragment, seen: Seen) -> str | None:
     text="Between the fragments of a message nothing else is sent in its channel.",
     page="wire reference §7",
     whole=True,
-    screen=Never("FRAGMENTS"),
+    screen=Irregular("FRAGMENTS"),
 )
 def fragments_interrupted(message: Frame | Fragment, seen: Seen) -> str | None:
     if not seen.sender.fragments or seen.sender.gave_up or seen.link_facts.is_datagrams:
@@ -61,7 +61,7 @@ def fragments_interrupted(message: Frame | Fragment, seen: Seen) -> str | None:
     " batch instead.",
     page="wire reference §7; SN-34",
     whole=True,
-    screen=Never("EMPTY_BATCH"),
+    screen=Irregular("EMPTY_BATCH"),
 )
 def fragments_abandoned(message: Frame | Fragment, seen: Seen) -> str | None:
     if not seen.sender.fragments or not seen.sender.gave_up or seen.link_facts.is_datagrams:
@@ -81,7 +81,7 @@ def fragments_abandoned(message: Frame | Fragment, seen: Seen) -> str | None:
     text="The fragments of a message have consecutive sequence numbers.",
     page="wire reference §7",
     whole=True,
-    screen=Never("SEQUENCE"),
+    screen=Irregular("SEQUENCE"),
 )
 def fragment_out_of_order(message: Fragment, seen: Seen) -> str | None:
     if seen.link_facts.is_datagrams or seen.event.ignored != "a fragment before it is missing":
@@ -97,7 +97,7 @@ def fragment_out_of_order(message: Fragment, seen: Seen) -> str | None:
     " a node gives up a link that is full.",
     page="wire reference §7; behaviour reference §2.10",
     whole=True,
-    screen=Never("FRAGMENTS"),
+    screen=Irregular("FRAGMENTS"),
 )
 def fragments_without_end(waiting: OpenFragments, end: Ending) -> str | None:
     waited_ns = _closed_after_ns(waiting, end)
@@ -114,7 +114,7 @@ def fragments_without_end(waiting: OpenFragments, end: Ending) -> str | None:
     " while they send cut it off.",
     page="wire reference §7; SN-103",
     whole=True,
-    screen=Never("FRAGMENTS"),
+    screen=Irregular("FRAGMENTS"),
 )
 def fragments_cut_by_close(waiting: OpenFragments, end: Ending) -> str | None:
     waited_ns = _closed_after_ns(waiting, end)
@@ -137,7 +137,7 @@ def _closed_after_ns(waiting: OpenFragments, end: Ending) -> int | None:
     text="The fragments of a message are one network message to the last byte.",
     page="wire reference §7",
     whole=True,
-    screen=Never("FRAGMENTS"),
+    screen=Irregular("FRAGMENTS"),
 )
 def fragments_undecodable(undecoded: Undecoded, seen: SeenGap) -> str | None:
     if not undecoded.cause.startswith("in fragments"):
@@ -151,7 +151,7 @@ def fragments_undecodable(undecoded: Undecoded, seen: SeenGap) -> str | None:
     Fragment,
     text="A fragment carries a part of a message.",
     page="Message Reference, FRAGMENT; wire reference §7",
-    screen=Asked("payload_length == 0"),
+    screen=Condition("payload_length == 0"),
 )
 def fragment_empty(message: Fragment, seen: Seen) -> str | None:
     return None if message.payload or message.drop else f"fragment {message.sn} is empty"
@@ -165,7 +165,7 @@ def fragment_empty(message: Fragment, seen: Seen) -> str | None:
     " First.",
     page="wire reference §5.3, §7; SN-34",
     whole=True,
-    screen=Asked("(fragment_first or fragment_drop) and agreed.patch == 0"),
+    screen=Condition("(fragment_first or fragment_drop) and agreed.patch == 0"),
 )
 def fragment_marked_without_patch(message: Fragment, seen: Seen) -> str | None:
     session = seen.facts.session

@@ -6,7 +6,7 @@ from typing import Final
 
 from zenlake.rules.facts import OPENED, Seen, SeenBatch
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
-from zenlake.rules.screens import Never
+from zenlake.rules.screens import Irregular
 from zenlake.trace.link import LinkBatch
 from zenlake.trace.session import lease_ms
 from zenlake.wire import Fragment, Frame, Init, Join, Open
@@ -31,7 +31,7 @@ def _stage_of(kind: str) -> int:
     text="INIT_SYN, INIT_ACK, OPEN_SYN, OPEN_ACK come in this order, from alternating sides.",
     page="Message Reference, INIT and OPEN; wire reference §5.1",
     whole=True,
-    screen=Never("HANDSHAKE"),
+    screen=Irregular("HANDSHAKE"),
 )
 def handshake_order(message: Init | Open, seen: Seen) -> str | None:
     link_facts, kind = seen.link_facts, seen.event.kind
@@ -51,7 +51,7 @@ def handshake_order(message: Init | Open, seen: Seen) -> str | None:
     text="A session that is open gets no INIT and no OPEN; they are ignored.",
     page="wire reference §6.4",
     whole=True,
-    screen=Never("MESSAGE_OUT_OF_PLACE"),
+    screen=Irregular("MESSAGE_OUT_OF_PLACE"),
 )
 def handshake_repeated(message: Init | Open, seen: Seen) -> str | None:
     if seen.link_facts.is_datagrams or seen.link_facts.stage < OPENED:
@@ -66,7 +66,7 @@ def handshake_repeated(message: Init | Open, seen: Seen) -> str | None:
     text="Nothing but the handshake, or CLOSE, is sent before OPEN_ACK.",
     page="wire reference §5.1",
     whole=True,
-    screen=Never("HANDSHAKE"),
+    screen=Irregular("HANDSHAKE"),
 )
 def data_before_open(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if seen.link_facts.is_datagrams or seen.link_facts.stage >= OPENED or not batch.messages:
@@ -83,7 +83,7 @@ def data_before_open(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="INIT and OPEN are each alone in their batch; what follows is not read.",
     page="wire reference §5.1",
-    screen=Never("HANDSHAKE"),
+    screen=Irregular("HANDSHAKE"),
 )
 def handshake_not_alone(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if len(batch.messages) < 2 or batch.link.protocol == "scouting":

@@ -6,7 +6,7 @@ from typing import Final
 
 from zenlake.rules.facts import Ending, OpenInterest, Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
-from zenlake.rules.screens import Asked
+from zenlake.rules.screens import Condition
 from zenlake.wire import Declare, DeclareFinal, Interest
 from zenlake.wire.values.choices import InterestMode
 
@@ -38,7 +38,7 @@ def interest_id_reused(message: Interest, seen: Seen) -> str | None:
     text="Interest 0 is reserved for the first declarations between peers. Clients of 1.0 to 1.7"
     " begin to count with it.",
     page="behaviour reference §3.1; SN-53, SN-101",
-    screen=Asked("interest_id == 0"),
+    screen=Condition("interest_id == 0"),
 )
 def interest_id_zero(message: Interest, seen: Seen) -> str | None:
     return "an interest of number 0" if message.id == 0 else None
@@ -131,7 +131,7 @@ def final_unasked(message: Declare, seen: Seen) -> str | None:
     page="Declarations, D_FINAL; behaviour reference §3.2",
     whole=True,
     bodies=(DeclareFinal,),
-    screen=Asked("interest_id"),
+    screen=Condition("interest_id"),
 )
 def final_repeated(message: Declare, seen: Seen) -> str | None:
     id = message.interest_id
@@ -151,7 +151,7 @@ def final_repeated(message: Declare, seen: Seen) -> str | None:
     " declarations, without an interest.",
     page="Declarations, D_FINAL; SN-53",
     bodies=(DeclareFinal,),
-    screen=Asked("interest_id == 0"),
+    screen=Condition("interest_id == 0"),
 )
 def final_of_peers(message: Declare, seen: Seen) -> str | None:
     if not isinstance(message.body, DeclareFinal) or message.interest_id != 0:

@@ -9,7 +9,7 @@ from zenlake.errors import KeyExprError
 from zenlake.keyexpr.canonical import canonize, validate
 from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
-from zenlake.rules.screens import Asked, Never
+from zenlake.rules.screens import Condition, Irregular
 from zenlake.wire import (
     Declare,
     DeclareKeyExpr,
@@ -43,7 +43,7 @@ def wire_key(message: Any) -> WireExpr | None:
     text="The number of a key expression was declared before it is used.",
     page="Declarations, D_KEYEXPR; wire reference §1.10, §12.7 N18",
     whole=True,
-    screen=Asked("key.is_missing"),
+    screen=Condition("key.is_missing"),
 )
 def alias_unknown(message: Any, seen: Seen) -> str | None:
     key = wire_key(message)
@@ -63,7 +63,7 @@ def alias_unknown(message: Any, seen: Seen) -> str | None:
     text="M selects whose number stands for the key: the sender's (1) or the receiver's (0).",
     page="Message Reference, M; wire reference §1.10",
     whole=True,
-    screen=Asked("key.is_missing"),
+    screen=Condition("key.is_missing"),
 )
 def alias_of_other_side(message: Any, seen: Seen) -> str | None:
     key = wire_key(message)
@@ -103,7 +103,7 @@ def alias_redefined(message: Declare, seen: Seen) -> str | None:
     text="The number 0 stands for no key expression; numbers are 1 to 65535.",
     page="Declarations, D_KEYEXPR; wire reference §1.10",
     bodies=(DeclareKeyExpr, UndeclareKeyExpr),
-    screen=Asked("entity_id == 0"),
+    screen=Condition("entity_id == 0"),
 )
 def alias_zero(message: Declare, seen: Seen) -> str | None:
     body = message.body
@@ -135,7 +135,7 @@ def alias_undeclared_unknown(message: Declare, seen: Seen) -> str | None:
     text="D_KEYEXPR has the whole key. A scope in it is looked up among the receiver's numbers.",
     page="Declarations, D_KEYEXPR; SN-48",
     bodies=(DeclareKeyExpr,),
-    screen=Asked("key_scope"),
+    screen=Condition("key_scope"),
 )
 def alias_nested(message: Declare, seen: Seen) -> str | None:
     body = message.body
@@ -150,7 +150,7 @@ def alias_nested(message: Declare, seen: Seen) -> str | None:
     *_WITH_KEY,
     text="In a multicast group keys are sent whole, without numbers.",
     page="wire reference §8",
-    screen=Never("NOT_TCP"),
+    screen=Irregular("NOT_TCP"),
 )
 def alias_in_group(message: Any, seen: Seen) -> str | None:
     if not seen.facts.is_multicast:
@@ -165,7 +165,7 @@ def alias_in_group(message: Any, seen: Seen) -> str | None:
     *_WITH_KEY,
     text="A key expression is in canonical form.",
     page="behaviour reference §1.1, §1.2",
-    screen=Asked("key.is_bad"),
+    screen=Condition("key.is_bad"),
 )
 def key_not_canonical(message: Any, seen: Seen) -> str | None:
     key = seen.event.key
@@ -183,7 +183,7 @@ def key_not_canonical(message: Any, seen: Seen) -> str | None:
     *_WITH_KEY,
     text="A key is a key expression; a message with another one is ignored.",
     page="behaviour reference §1.1; wire reference §12.7 N18; SN-51",
-    screen=Asked("key.is_bad"),
+    screen=Condition("key.is_bad"),
 )
 def key_invalid(message: Any, seen: Seen) -> str | None:
     key = seen.event.key
@@ -207,7 +207,7 @@ def key_invalid(message: Any, seen: Seen) -> str | None:
     Declare,
     text="Publications, queries and declarations have a key.",
     page="behaviour reference §1.1",
-    screen=Asked("key.is_empty"),
+    screen=Condition("key.is_empty"),
 )
 def key_empty(message: Any, seen: Seen) -> str | None:
     if seen.event.key != "":
@@ -223,7 +223,7 @@ def key_empty(message: Any, seen: Seen) -> str | None:
     Response,
     text="A reply has a key; deployed nodes send errors without one.",
     page="Reply, RESPONSE; SN-82",
-    screen=Asked("key.is_empty"),
+    screen=Condition("key.is_empty"),
 )
 def response_key_empty(message: Response, seen: Seen) -> str | None:
     if seen.event.key != "":
@@ -238,7 +238,7 @@ def response_key_empty(message: Response, seen: Seen) -> str | None:
     text="A value belongs to one key. Publications with wildcards are allowed, and reach"
     " subscribers of any of the keys.",
     page="behaviour reference §2.3",
-    screen=Asked("key.is_wide"),
+    screen=Condition("key.is_wide"),
 )
 def put_to_many(message: Push, seen: Seen) -> str | None:
     key = seen.event.key

@@ -6,7 +6,7 @@ from typing import Final
 
 from zenlake.rules.facts import NEVER, OPENED, Seen, SeenBatch, SideFacts
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
-from zenlake.rules.screens import Followed, Never
+from zenlake.rules.screens import Irregular, TrackedBy
 from zenlake.trace.link import LinkBatch
 from zenlake.wire import Close, Declare, Frame
 from zenlake.wire.values.choices import CloseReason
@@ -43,7 +43,7 @@ def _lease_ms(side: SideFacts) -> int:
     " has no time, does not.",
     page="Message Reference, OPEN; wire reference §5.7",
     whole=True,
-    screen=Followed("silences"),
+    screen=TrackedBy("silences"),
 )
 def lease_exceeded(batch: LinkBatch, seen: SeenBatch) -> str | None:
     silence_ms, lease_ms = _silence_ms(seen, batch.direction), _lease_ms(seen.sender)
@@ -59,7 +59,7 @@ def lease_exceeded(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="A node that has nothing to send sends KEEP_ALIVE several times in every lease.",
     page="wire reference §5.7, §13",
     whole=True,
-    screen=Followed("silences"),
+    screen=TrackedBy("silences"),
 )
 def keep_alive_late(batch: LinkBatch, seen: SeenBatch) -> str | None:
     silence_ms, lease_ms = _silence_ms(seen, batch.direction), _lease_ms(seen.sender)
@@ -77,7 +77,7 @@ def keep_alive_late(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="A link that is silent for the lease of the other node is closed.",
     page="wire reference §5.7, §12.7 N21",
     whole=True,
-    screen=Followed("silences"),
+    screen=TrackedBy("silences"),
 )
 def lease_not_enforced(batch: LinkBatch, seen: SeenBatch) -> str | None:
     silence_ms, lease_ms = _silence_ms(seen, 1 - batch.direction), _lease_ms(seen.receiver)
@@ -95,7 +95,7 @@ def lease_not_enforced(batch: LinkBatch, seen: SeenBatch) -> str | None:
     LinkBatch,
     text="After CLOSE a node sends nothing more on that link.",
     page="Message Reference, CLOSE; wire reference §5.2",
-    screen=Never("MESSAGE_OUT_OF_PLACE"),
+    screen=Irregular("MESSAGE_OUT_OF_PLACE"),
 )
 def traffic_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if _is_low_latency(seen) or _gave_up(batch, seen) or _is_declaring(batch):
@@ -110,7 +110,7 @@ def traffic_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="After CLOSE a node sends nothing more. Deployed routers that are closed while many"
     " declare and ask send pending declarations; they are not read.",
     page="Message Reference, CLOSE; SN-107",
-    screen=Never("MESSAGE_OUT_OF_PLACE"),
+    screen=Irregular("MESSAGE_OUT_OF_PLACE"),
 )
 def declared_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if _is_low_latency(seen) or _gave_up(batch, seen) or not _is_declaring(batch):
@@ -125,7 +125,7 @@ def declared_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="After CLOSE a node sends nothing more. On low-latency links deployed nodes do, if a"
     " message and the end cross; it is not read.",
     page="Message Reference, CLOSE; wire reference §9; SN-102",
-    screen=Never("MESSAGE_OUT_OF_PLACE"),
+    screen=Irregular("MESSAGE_OUT_OF_PLACE"),
 )
 def low_latency_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     return _after_close(batch, seen) if _is_low_latency(seen) else None
@@ -138,7 +138,7 @@ def low_latency_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     text="After CLOSE a node sends nothing more. Deployed nodes that give up a link because it is"
     " full send the messages of other queues, and CLOSE again.",
     page="Message Reference, CLOSE; wire reference §6.6; SN-106",
-    screen=Never("MESSAGE_OUT_OF_PLACE"),
+    screen=Irregular("MESSAGE_OUT_OF_PLACE"),
 )
 def traffic_after_giving_up(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if _is_low_latency(seen) or not _gave_up(batch, seen):

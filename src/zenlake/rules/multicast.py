@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
-from zenlake.rules.screens import Never
+from zenlake.rules.screens import Irregular
 from zenlake.trace.session import lease_ms
 from zenlake.wire import Interest, Join, KeepAlive, Request, Response, ResponseFinal
 from zenlake.wire.defaults import DEFAULT_GROUP_BATCH_BYTES
@@ -23,7 +23,7 @@ _MARGIN_NS: Final = 1_000_000_000
     Join,
     text="JOIN is for multicast groups; a unicast link has a handshake.",
     page="Message Reference, JOIN; wire reference §6.4",
-    screen=Never("MESSAGE_OUT_OF_PLACE"),
+    screen=Irregular("MESSAGE_OUT_OF_PLACE"),
 )
 def join_outside_group(message: Join, seen: Seen) -> str | None:
     return None if seen.facts.is_multicast else "JOIN on a unicast link"
@@ -35,7 +35,7 @@ def join_outside_group(message: Join, seen: Seen) -> str | None:
     Join,
     text="Only peers and routers are members of a group.",
     page="wire reference §8",
-    screen=Never("NOT_TCP"),
+    screen=Irregular("NOT_TCP"),
 )
 def join_client(message: Join, seen: Seen) -> str | None:
     return "a client joins" if message.whatami == WhatAmI.CLIENT else None
@@ -47,7 +47,7 @@ def join_client(message: Join, seen: Seen) -> str | None:
     Join,
     text="Later JOINs of a member repeat version, id, role, resolution, lease and QoS.",
     page="wire reference §8; SN-88",
-    screen=Never("NOT_TCP"),
+    screen=Irregular("NOT_TCP"),
 )
 def join_changed(message: Join, seen: Seen) -> str | None:
     last = seen.link_facts.join
@@ -72,7 +72,7 @@ def join_changed(message: Join, seen: Seen) -> str | None:
     Join,
     text="JOIN is sent several times in every lease.",
     page="Message Reference, JOIN; wire reference §8",
-    screen=Never("NOT_TCP"),
+    screen=Irregular("NOT_TCP"),
 )
 def join_late(message: Join, seen: Seen) -> str | None:
     last = seen.link_facts.join
@@ -90,7 +90,7 @@ def join_late(message: Join, seen: Seen) -> str | None:
     Join,
     text="The sequence numbers that JOIN announces lie within its resolution.",
     page="Message Reference, JOIN; wire reference §8",
-    screen=Never("NOT_TCP"),
+    screen=Irregular("NOT_TCP"),
 )
 def join_sn_outside(message: Join, seen: Seen) -> str | None:
     mask = _resolution(message).sn_mask
@@ -106,7 +106,7 @@ def join_sn_outside(message: Join, seen: Seen) -> str | None:
     Join,
     text="The sequence numbers that a member announces increase.",
     page="Message Reference, JOIN; wire reference §8",
-    screen=Never("NOT_TCP"),
+    screen=Irregular("NOT_TCP"),
 )
 def join_sn_backwards(message: Join, seen: Seen) -> str | None:
     last = seen.link_facts.join
@@ -128,7 +128,7 @@ def join_sn_backwards(message: Join, seen: Seen) -> str | None:
     Join,
     text="With QoS, JOIN has a pair of numbers for each priority, and 0 in its own fields.",
     page="Message Reference, JOIN; SN-39",
-    screen=Never("NOT_TCP"),
+    screen=Irregular("NOT_TCP"),
 )
 def join_numbers_twice(message: Join, seen: Seen) -> str | None:
     if message.qos is None or not (message.next_sn_re or message.next_sn_be):
@@ -142,7 +142,7 @@ def join_numbers_twice(message: Join, seen: Seen) -> str | None:
     Join,
     text="All members of a group have the same resolution and batch size; others are ignored.",
     page="wire reference §8; SN-38",
-    screen=Never("NOT_TCP"),
+    screen=Irregular("NOT_TCP"),
 )
 def join_terms_differ(message: Join, seen: Seen) -> str | None:
     session = seen.facts.session
@@ -167,7 +167,7 @@ def join_terms_differ(message: Join, seen: Seen) -> str | None:
     Interest,
     text="Queries and interests are not sent to groups. Peers of zenoh-pico do it.",
     page="behaviour reference §4.2",
-    screen=Never("NOT_TCP"),
+    screen=Irregular("NOT_TCP"),
 )
 def group_kind(message: Any, seen: Seen) -> str | None:
     return f"{seen.event.kind} to a group" if seen.facts.is_multicast else None
@@ -179,7 +179,7 @@ def group_kind(message: Any, seen: Seen) -> str | None:
     KeepAlive,
     text="In a group, JOIN keeps a member alive, and KEEP_ALIVE is not sent.",
     page="wire reference §8",
-    screen=Never("NOT_TCP"),
+    screen=Irregular("NOT_TCP"),
 )
 def group_keep_alive(message: KeepAlive, seen: Seen) -> str | None:
     return "KEEP_ALIVE to a group" if seen.facts.is_multicast else None

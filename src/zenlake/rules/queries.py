@@ -9,7 +9,7 @@ from zenlake.rules.channels import qos_byte
 from zenlake.rules.fact_updates import is_timeout
 from zenlake.rules.facts import Ending, OpenRequest, Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
-from zenlake.rules.screens import Asked, Followed
+from zenlake.rules.screens import Condition, TrackedBy
 from zenlake.wire import Err, Reply, Request, Response, ResponseFinal
 from zenlake.wire.defaults import DEFAULT_QUERY_TIMEOUT_MS
 
@@ -24,7 +24,7 @@ _EXPRESS: Final = 0x10
     text="The number of a request is not used again before its RESPONSE_FINAL.",
     page="Query, REQUEST; SN-90",
     whole=True,
-    screen=Followed("requests"),
+    screen=TrackedBy("requests"),
 )
 def request_id_reused(message: Request, seen: Seen) -> str | None:
     known = seen.sender.requests.get(message.request_id)
@@ -41,7 +41,7 @@ def request_id_reused(message: Request, seen: Seen) -> str | None:
     " use 32 bits.",
     page="Query, REQUEST; SN-69",
     whole=True,
-    screen=Asked("request_id >> agreed.request_id_bits"),
+    screen=Condition("request_id >> agreed.request_id_bits"),
 )
 def request_id_outside(message: Request, seen: Seen) -> str | None:
     ack = seen.link_facts.init_ack
@@ -59,7 +59,7 @@ def request_id_outside(message: Request, seen: Seen) -> str | None:
     Request,
     text="A request has a timeout. Without one, each hop uses its configured default.",
     page="Query, Timeout; SN-71",
-    screen=Asked("not has.timeout_ms"),
+    screen=Condition("not has.timeout_ms"),
 )
 def request_without_timeout(message: Request, seen: Seen) -> str | None:
     return f"request {message.request_id}" if message.timeout_ms is None else None
@@ -73,7 +73,7 @@ def request_without_timeout(message: Request, seen: Seen) -> str | None:
     text="A response has the number of a request that the receiver sent.",
     page="Reply, RESPONSE, 'must match the originating REQUEST'; behaviour reference §4.5",
     whole=True,
-    screen=Followed("requests"),
+    screen=TrackedBy("requests"),
 )
 def response_without_request(message: Response | ResponseFinal, seen: Seen) -> str | None:
     id, asker = message.request_id, seen.receiver
@@ -89,7 +89,7 @@ def response_without_request(message: Response | ResponseFinal, seen: Seen) -> s
     text="After RESPONSE_FINAL no response to that request is sent.",
     page="Reply, RESPONSE_FINAL; SN-72",
     whole=True,
-    screen=Followed("requests"),
+    screen=TrackedBy("requests"),
 )
 def response_after_final(message: Response, seen: Seen) -> str | None:
     return None if _is_late(message, seen) else _after_final(message, seen)
@@ -103,7 +103,7 @@ def response_after_final(message: Response, seen: Seen) -> str | None:
     " the final, deployed nodes send the error of the timeout, or a reply, after it.",
     page="Reply, RESPONSE_FINAL; behaviour reference §4.5; SN-104",
     whole=True,
-    screen=Followed("requests"),
+    screen=TrackedBy("requests"),
 )
 def timeout_after_final(message: Response, seen: Seen) -> str | None:
     return _after_final(message, seen) if _is_late(message, seen) else None
@@ -129,7 +129,7 @@ def _is_late(message: Response, seen: Seen) -> bool:
     text="A request gets exactly one RESPONSE_FINAL on each link it was sent on.",
     page="Reply, RESPONSE_FINAL; SN-72",
     whole=True,
-    screen=Followed("requests"),
+    screen=TrackedBy("requests"),
 )
 def response_final_repeated(message: ResponseFinal, seen: Seen) -> str | None:
     id, asker = message.request_id, seen.receiver
@@ -145,7 +145,7 @@ def response_final_repeated(message: ResponseFinal, seen: Seen) -> str | None:
     text="Every request gets a RESPONSE_FINAL, at the latest at its timeout.",
     page="Reply, RESPONSE_FINAL; behaviour reference §4.5; SN-71, SN-72",
     whole=True,
-    screen=Followed("requests"),
+    screen=TrackedBy("requests"),
 )
 def response_final_missing(request: OpenRequest, end: Ending) -> str | None:
     timeout_ms = DEFAULT_QUERY_TIMEOUT_MS if request.timeout_ms is None else request.timeout_ms
@@ -162,7 +162,7 @@ def response_final_missing(request: OpenRequest, end: Ending) -> str | None:
     text="The key of a reply intersects the key of the query, unless that has `_anyke`.",
     page="behaviour reference §2.6",
     whole=True,
-    screen=Followed("requests"),
+    screen=TrackedBy("requests"),
 )
 def reply_key_outside(message: Response, seen: Seen) -> str | None:
     request, key = seen.receiver.requests.get(message.request_id), seen.event.key
@@ -181,7 +181,7 @@ def reply_key_outside(message: Response, seen: Seen) -> str | None:
     " along and do not keep it.",
     page="Query, Budget; SN-70",
     whole=True,
-    screen=Followed("requests"),
+    screen=TrackedBy("requests"),
 )
 def budget_exceeded(message: Response, seen: Seen) -> str | None:
     request = seen.receiver.requests.get(message.request_id)
@@ -198,7 +198,7 @@ def budget_exceeded(message: Response, seen: Seen) -> str | None:
     text="Responses and their final repeat priority and congestion control of the request.",
     page="wire reference §2.4; behaviour reference §2.10",
     whole=True,
-    screen=Followed("requests"),
+    screen=TrackedBy("requests"),
 )
 def response_qos(message: Response | ResponseFinal, seen: Seen) -> str | None:
     request = seen.receiver.requests.get(message.request_id)
@@ -214,7 +214,7 @@ def response_qos(message: Response | ResponseFinal, seen: Seen) -> str | None:
     Response,
     text="A reply may name a consolidation. Deployed nodes send none: the querier consolidates.",
     page="Reply, REPLY; SN-65",
-    screen=Asked("has.consolidation"),
+    screen=Condition("has.consolidation"),
 )
 def reply_consolidation(message: Response, seen: Seen) -> str | None:
     body = message.body

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
-from zenlake.rules.screens import Asked, Followed
+from zenlake.rules.screens import Condition, TrackedBy
 from zenlake.wire import (
     Close,
     Declare,
@@ -53,7 +53,7 @@ def encoding_of(message: Push | Request | Response) -> Encoding | None:
     Response,
     text="An encoding is one of the predefined ones, or 65535 with its name in the schema.",
     page="wire reference §1.7",
-    screen=Asked(f"encoding_id >= {len(ENCODING_NAMES)} and encoding_id != {CUSTOM_ID}"),
+    screen=Condition(f"encoding_id >= {len(ENCODING_NAMES)} and encoding_id != {CUSTOM_ID}"),
 )
 def encoding_unknown(message: Push | Request | Response, seen: Seen) -> str | None:
     encoding = encoding_of(message)
@@ -70,7 +70,7 @@ def encoding_unknown(message: Push | Request | Response, seen: Seen) -> str | No
     Response,
     text="The schema of an encoding is text. Deployed nodes do not check it.",
     page="wire reference §1.7; SN-7",
-    screen=Asked("not schema.is_ascii"),
+    screen=Condition("not schema.is_ascii"),
 )
 def schema_not_text(message: Push | Request | Response, seen: Seen) -> str | None:
     encoding = encoding_of(message)
@@ -89,7 +89,7 @@ def schema_not_text(message: Push | Request | Response, seen: Seen) -> str | Non
     Push,
     text="A timestamp is not more than half a second ahead of the receiver's clock.",
     page="behaviour reference §2.11, §4.6",
-    screen=Asked(f"has.timestamp and stamp.ns - time_ns >= {_AHEAD_NS}"),
+    screen=Condition(f"has.timestamp and stamp.ns - time_ns >= {_AHEAD_NS}"),
 )
 def timestamp_ahead(message: Push, seen: Seen) -> str | None:
     stamp = message.body.timestamp
@@ -107,7 +107,7 @@ def timestamp_ahead(message: Push, seen: Seen) -> str | None:
     " as it likes.",
     page="wire reference §2.4; behaviour reference §6.8",
     whole=True,
-    screen=Followed("sources"),
+    screen=TrackedBy("sources"),
 )
 def source_sn_backwards(message: Push, seen: Seen) -> str | None:
     source = message.body.source_info
@@ -127,7 +127,7 @@ def source_sn_backwards(message: Push, seen: Seen) -> str | None:
     text="A payload lies in shared memory only where both sides agreed on it.",
     page="wire reference §10.3, §12.7 N17; SN-60",
     whole=True,
-    screen=Asked("shm"),
+    screen=Condition("shm"),
 )
 def shm_not_agreed(message: Push | Response, seen: Seen) -> str | None:
     data, link_facts = data_of(message), seen.link_facts
@@ -144,7 +144,7 @@ def shm_not_agreed(message: Push | Response, seen: Seen) -> str | None:
     Declare,
     text="NodeId is sent only between routers, and by linkstate peers.",
     page="Message Reference, NodeId; wire reference §2.4; SN-57",
-    screen=Asked("node_id", once="node_id"),
+    screen=Condition("node_id", once="node_id"),
 )
 def node_id_not_router(message: Push | Request | Declare, seen: Seen) -> str | None:
     if not message.node_id:
@@ -166,7 +166,7 @@ def node_id_not_router(message: Push | Request | Declare, seen: Seen) -> str | N
     text="NodeId is a number that the sender assigned to a node in its link states.",
     page="wire reference §2.4; behaviour reference §4.7; SN-57",
     whole=True,
-    screen=Asked("node_id", once="node_id"),
+    screen=Condition("node_id", once="node_id"),
 )
 def node_id_unknown(message: Push | Request | Declare, seen: Seen) -> str | None:
     if not message.node_id or message.node_id in seen.sender.psids:
@@ -194,7 +194,7 @@ def node_id_unknown(message: Push | Request | Declare, seen: Seen) -> str | None
     Oam,
     text="An extension is one that its message defines; unknown optional ones are ignored.",
     page="packets, Extensions; SN-14, SN-15",
-    screen=Asked("unknown_extensions"),
+    screen=Condition("unknown_extensions"),
 )
 def extension_unknown(message: Any, seen: Seen) -> str | None:
     if message.extensions:

@@ -3,13 +3,13 @@
 The fast reader has columns, not messages. Each rule declares with `screen=` where it may be broken;
 only for those messages are objects created and the rule evaluated:
 
-    Asked(when)     a condition on columns that is true wherever the rule may be broken
-    Followed(by)    the rule depends on earlier messages; one of `FOLLOWERS` keeps that state
-    Never(because)  a connection in which it is broken is irregular, for one of `REASONS`
+    Condition(when)     on columns, true wherever the rule may be broken
+    TrackedBy(part)     the rule depends on earlier messages; one of `TRACKERS` keeps that state
+    Irregular(because)  a connection in which it is broken is irregular, for one of `REASONS`
 
-A rule about subjects that the fast reader feeds to the checker (`book.FED`) needs no screen. Any
-other rule without a screen causes every connection with such messages to be read again message by
-message, which is slow but correct.
+A rule about subjects that the fast reader feeds to the checker (`registry.FED`) needs no screen.
+Any other rule without a screen causes every connection with such messages to be read again message
+by message, which is slow but correct.
 
 `when` is a Python expression of numbers, names, `and`, `or`, `not`, comparisons and arithmetic.
 Names are columns of `zenlake.columnar` (`qos`, `node_id`), and those that
@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 
-class Asked(NamedTuple):
+class Condition(NamedTuple):
     """The rule is evaluated for messages for which `when` is true."""
 
     when: str
@@ -30,21 +30,21 @@ class Asked(NamedTuple):
     """A column: the result for one of its values holds for all later messages with that value."""
 
 
-class Followed(NamedTuple):
-    """Part `by` of screening keeps the state, and evaluates the rule or rejects the connection."""
+class TrackedBy(NamedTuple):
+    """A part of screening keeps the state, and evaluates the rule or rejects the connection."""
 
-    by: str
+    part: str
 
 
-class Never(NamedTuple):
+class Irregular(NamedTuple):
     """The survey finds every connection irregular in which the rule is broken."""
 
     because: str
 
 
-Screen = Asked | Followed | Never
+Screen = Condition | TrackedBy | Irregular
 
-FOLLOWERS: Final = ("fragments", "noncanonical", "requests", "silences", "sources")
+TRACKERS: Final = ("fragments", "noncanonical", "requests", "silences", "sources")
 REASONS: Final = {
     "EMPTY_BATCH": "a batch is empty",
     "FRAGMENTS": "a message in fragments is not complete",
@@ -71,12 +71,12 @@ KEPT_BY: Final = {
     "deviations": "noncanonical",
 }
 """Facts that change with frequent messages, and their followers: the checker of the fast reader
-does not have them. Rules that read other facts need no follower."""
+does not have them. Rules that read other facts need no tracker."""
 
 
 def check_screen(screen: Screen | None) -> None:
     """Checks followers and reasons; the generator checks conditions."""
-    if isinstance(screen, Followed):
-        assert screen.by in FOLLOWERS, screen
-    elif isinstance(screen, Never):
+    if isinstance(screen, TrackedBy):
+        assert screen.part in TRACKERS, screen
+    elif isinstance(screen, Irregular):
         assert screen.because in REASONS, screen

@@ -13,7 +13,7 @@ import pytest
 from tests.lake.merge.screened_rules import AGAIN, SEED, read, samples
 from zenlake.lake.fast_reader.screening import generate, rule_selection, vocabulary
 from zenlake.rules import RULES, Rule
-from zenlake.rules.screens import Asked, Screen
+from zenlake.rules.screens import Condition, Screen
 
 UNDECLARED = (
     "put-to-many",
@@ -85,7 +85,7 @@ def test_a_condition_missing_in_the_kernel_is_still_evaluated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for id in ("put-to-many", "control-qos"):
-        declare(RULES[id], Asked("sn > 3"), monkeypatch)
+        declare(RULES[id], Condition("sn > 3"), monkeypatch)
     monkeypatch.setattr(rule_selection, "bits", lambda: {})
     for fault in (one for one in samples() if one.rule in ("put-to-many", "control-qos")):
         one = read(tmp_path, fault, SEED)

@@ -12,7 +12,7 @@ import pytest
 from tests.lake.merge.screened_rules import AGAIN, COLUMNS, EXACT, SEED, Read, read, samples
 from tests.rules.faults import Fault
 from zenlake.rules import RULES
-from zenlake.rules.screens import Asked, Followed, Never
+from zenlake.rules.screens import Condition, Irregular, TrackedBy
 
 SAMPLES = list(samples())
 
@@ -32,10 +32,10 @@ def test_both_readers_find_the_same_violations(fault: Fault, tmp_path: Path) -> 
 def _check_way(one: Read) -> None:
     """Each declared condition must be reached by a sample, and must not refuse it."""
     screen = RULES[one.fault.rule].screen
-    if isinstance(screen, Never):
+    if isinstance(screen, Irregular):
         assert one.way == EXACT
         assert screen.because == "NOT_TCP" or screen.because in one.refusals
-    elif isinstance(screen, Asked):
+    elif isinstance(screen, Condition):
         assert one.way == (AGAIN if screen.once else COLUMNS)
-    elif isinstance(screen, Followed):
-        assert one.way == (AGAIN if screen.by == "requests" else COLUMNS)
+    elif isinstance(screen, TrackedBy):
+        assert one.way == (AGAIN if screen.part == "requests" else COLUMNS)

@@ -16,7 +16,7 @@ from zenlake.columnar import kinds as kind_words
 from zenlake.columnar.kinds import kinds_of
 from zenlake.rules import RULES, Rule
 from zenlake.rules.registry import BY_DECLARATION, FED, UNSEEN, is_declared
-from zenlake.rules.screens import Asked, Followed
+from zenlake.rules.screens import Condition, TrackedBy
 from zenlake.trace.link import LinkBatch
 from zenlake.wire import Declare
 from zenlake.wire.definitions import LAYOUTS
@@ -50,14 +50,14 @@ def kinds_of_rule(rule: Rule) -> frozenset[str] | None:
 
 
 def condition_of(rule: Rule) -> str:
-    assert isinstance(rule.screen, Asked)
+    assert isinstance(rule.screen, Condition)
     return rule.screen.when
 
 
 @cache
 def asked_rules() -> tuple[Rule, ...]:
     """Rules that are evaluated where their condition is true."""
-    return tuple(rule for rule in RULES.values() if isinstance(rule.screen, Asked))
+    return tuple(rule for rule in RULES.values() if isinstance(rule.screen, Condition))
 
 
 @cache
@@ -80,12 +80,12 @@ def wanted_bits() -> NDArray[np.int64]:
 
 def is_screened(rule: Rule) -> bool:
     """Whether the fast reader finds the messages that may break a rule."""
-    return rule.id in bits() if isinstance(rule.screen, Asked) else is_declared(rule)
+    return rule.id in bits() if isinstance(rule.screen, Condition) else is_declared(rule)
 
 
 @cache
-def followed_by(name: str) -> list[Rule]:
-    return [rule for rule in RULES.values() if rule.screen == Followed(name)]
+def tracked_by(name: str) -> list[Rule]:
+    return [rule for rule in RULES.values() if rule.screen == TrackedBy(name)]
 
 
 @cache
@@ -98,7 +98,7 @@ def rules_of_checker() -> list[str]:
     """Rules that the checker evaluates itself, on handshakes and ends of sessions.
 
     The rules about noncanonical encodings are among them: they need only the batch. Other
-    rules with a `Followed` screen need facts that the checker does not have.
+    rules with a `TrackedBy` screen need facts that the checker does not have.
     """
     is_fed = {*FED, LinkBatch}
     return [
@@ -107,8 +107,8 @@ def rules_of_checker() -> list[str]:
         if any(subject in is_fed for subject in rule.subjects)
         and (
             rule.screen is None
-            or isinstance(rule.screen, Asked)
-            or rule in followed_by("noncanonical")
+            or isinstance(rule.screen, Condition)
+            or rule in tracked_by("noncanonical")
         )
     ]
 
@@ -126,7 +126,7 @@ def rules_about(kind: str, mask: int) -> list[Rule]:
 
 def _may_be_broken(rule: Rule, mask: int) -> bool:
     """A condition that is not in the kernel may be true for any message."""
-    is_asked = isinstance(rule.screen, Asked)
+    is_asked = isinstance(rule.screen, Condition)
     return is_asked and (rule.id not in bits() or bits()[rule.id] & mask != 0)
 
 
@@ -140,14 +140,14 @@ class About(NamedTuple):
 
 
 @lru_cache(_MASKS_MAX)
-def asked_about(mask: int) -> About:
+def rules_by_mask(mask: int) -> About:
     found = About([], [], {})
     for rule in asked_rules():
         if not bits().get(rule.id, 0) & mask:
             continue
         if kinds_of_rule(rule) is None:
             found.batches.append(rule)
-        elif isinstance(rule.screen, Asked) and rule.screen.once:
+        elif isinstance(rule.screen, Condition) and rule.screen.once:
             found.once.setdefault(rule.screen.once, []).append(rule)
         else:
             found.messages.append(rule)

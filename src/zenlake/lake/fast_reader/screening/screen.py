@@ -117,10 +117,12 @@ class Screen:
         masks = self._masks(rows, keys)
         is_fed = rows.is_kind(*sorted(rule_selection.fed_kinds()))
         self._fed(rows, keys, np.flatnonzero(is_fed), masks)
-        self._asked(rows, keys, np.flatnonzero((masks & _RULE_BITS != 0) & ~is_fed), masks)
+        self._apply_conditions(
+            rows, keys, np.flatnonzero((masks & _RULE_BITS != 0) & ~is_fed), masks
+        )
         for row in np.flatnonzero((masks & FIRST_MESSAGE != 0) & ~is_fed).tolist():
-            self._steps.append((row - 0.25, self._meet, (rows, row)))
-        self._ask_about_form(rows, rows.unit[masks & NONCANONICAL != 0])
+            self._steps.append((row - 0.25, self._note_first_message, (rows, row)))
+        self._apply_to_noncanonical(rows, rows.unit[masks & NONCANONICAL != 0])
         self._follow(rows, keys)
         self._doubt_undeclared(rows)
         self.finish()
@@ -179,11 +181,11 @@ class Screen:
         self._waiting = _Waiting(chosen.tolist(), events, rules)
         units = rows.unit[chosen[noncanonical]]
         # A reassembled message does not show the bytes of its fragments.
-        self._ask_about_form(rows, units[rows.is_batch[units]])
+        self._apply_to_noncanonical(rows, units[rows.is_batch[units]])
 
     # --- messages and batches for which a condition is true ----------------------------------
 
-    def _asked(
+    def _apply_conditions(
         self,
         rows: Decoded,
         keys: KeyColumn,
@@ -191,18 +193,18 @@ class Screen:
         masks: NDArray[np.int64],
     ) -> None:
         for row, mask in zip(chosen.tolist(), (masks[chosen] & _RULE_BITS).tolist(), strict=True):
-            about = rule_selection.asked_about(mask)
+            about = rule_selection.rules_by_mask(mask)
             if about.messages:
                 self._steps.append((row, self._apply, (rows, keys, row, about.messages)))
             if about.batches:
                 unit = int(rows.unit[row])
-                self._steps.append((row - 0.4, self._ask_of_batch, (rows, unit, about.batches)))
+                self._steps.append((row - 0.4, self._apply_to_batch, (rows, unit, about.batches)))
             for column, rules in about.once.items():
                 value = int(rows.columns[column][row])
                 name = mask, int(rows.owner[row]), value
                 if name not in self._known:
                     self._known.add(name)
-                    self._steps.append((row, self._ask_once, (rows, keys, row, rules)))
+                    self._steps.append((row, self._apply_once, (rows, keys, row, rules)))
 
     def _apply(self, asked: tuple[Decoded, KeyColumn, int, list[Rule]]) -> None:
         rows, keys, row, rules = asked
@@ -214,7 +216,7 @@ class Screen:
         if rules:
             self._checker.apply_to_message(self._messages.event(rows, keys, row), rules)
 
-    def _ask_once(self, asked: tuple[Decoded, KeyColumn, int, list[Rule]]) -> None:
+    def _apply_once(self, asked: tuple[Decoded, KeyColumn, int, list[Rule]]) -> None:
         """A broken rule makes the pair doubted: later messages with this value may break it too."""
         rows, keys, row, rules = asked
         event = self._messages.event(rows, keys, row)
@@ -222,19 +224,19 @@ class Screen:
         if any(rule.judge(event.message, seen) is not None for rule in rules):
             self.doubted[int(rows.pair[row])] = True
 
-    def _ask_of_batch(self, asked: tuple[Decoded, int, list[Rule]]) -> None:
+    def _apply_to_batch(self, asked: tuple[Decoded, int, list[Rule]]) -> None:
         rows, unit, rules = asked
         if not self.doubted[int(rows.units.pair[unit])]:
             self._checker.apply_to_batch(self._messages.batch(rows, unit), rules)
 
-    def _ask_about_form(self, rows: Decoded, units: NDArray[np.int64]) -> None:
+    def _apply_to_noncanonical(self, rows: Decoded, units: NDArray[np.int64]) -> None:
         """Evaluates the rules about noncanonical encodings for batches that may be noncanonical."""
-        rules = rule_selection.followed_by("noncanonical")
+        rules = rule_selection.tracked_by("noncanonical")
         for unit in np.unique(units).tolist():
             first = int(np.searchsorted(rows.unit, unit))
-            self._steps.append((first - 0.4, self._ask_of_batch, (rows, unit, rules)))
+            self._steps.append((first - 0.4, self._apply_to_batch, (rows, unit, rules)))
 
-    def _meet(self, place: tuple[Decoded, int]) -> None:
+    def _note_first_message(self, place: tuple[Decoded, int]) -> None:
         """The first message of a side."""
         event = self._messages.bare_event(*place, _NO_MESSAGE)
         note_first_message(event, self._checker.facts(event.session))
@@ -265,7 +267,7 @@ class Screen:
             last_sent_ns = [own, other] if direction == 0 else [other, own]
             self._checker.link_facts(self._links[pair]).last_batch_ns = last_sent_ns
             batch = self._messages.batch(rows, unit)
-            self._checker.apply_to_batch(batch, rule_selection.followed_by("silences"))
+            self._checker.apply_to_batch(batch, rule_selection.tracked_by("silences"))
 
     def _backwards(self, found: tuple[Decoded, KeyColumn, Backwards]) -> None:
         rows, keys, (row, last) = found
@@ -275,12 +277,12 @@ class Screen:
         if source is not None:
             name = str(source.zid), source.eid, stream_of(seen)
             seen.sender.source_sns = {name: last}
-            self._apply((rows, keys, row, rule_selection.followed_by("sources")))
+            self._apply((rows, keys, row, rule_selection.tracked_by("sources")))
 
     def _skipped(self, found: tuple[Decoded, KeyColumn, Skipped]) -> None:
         rows, keys, (row, last, channel) = found
         self._side(rows, row).after_fragments = {channel: last}
-        self._apply((rows, keys, row, rule_selection.followed_by("fragments")))
+        self._apply((rows, keys, row, rule_selection.tracked_by("fragments")))
 
     def _doubt_undeclared(self, rows: Decoded) -> None:
         """Doubts pairs with messages that a rule without a declared screen may be about."""
