@@ -17,7 +17,8 @@ _INTEGERS: Final = (exp.DataType.Type.INT, exp.DataType.Type.BIGINT)
 _TEXTS: Final = frozenset(
     {
         *("capture", "session", "link", "kind", "key", "encoding", "timestamp", "parameters"),
-        *("target", "consolidation", "owner", "entity", "identity", "zid", "source"),
+        *("target", "consolidation", "owner", "entity", "identity", "key_identity"),
+        *("zid", "source"),
         *("sender_zid", "receiver_zid", "source_zid", "requester_zid", "responder_zid"),
     }
 )
@@ -26,6 +27,7 @@ _NUMBERS: Final = frozenset(
     {
         *("source_eid", "source_sn", "side", "request_id", "timeout_ms", "budget"),
         *("content", "question", "stamper", "place", "before", "number"),
+        *("spot", "topic", "sender", "stamp"),
     }
 )
 """Columns that statements hash, by type."""

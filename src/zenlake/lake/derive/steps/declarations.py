@@ -17,32 +17,27 @@ from zenlake.lake.schema import TABLES
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# The hash comes first because numbers sort fastest.
-_IDENTITY: Final = "hash, capture, session, owner, entity, identity, is_answer"
+# Windows get few columns, most of them numbers: those are sorted fastest.
+_IDENTITY: Final = "scope, identity, is_answer"
 _BEFORE: Final = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
 _SO_FAR: Final = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 
 # Columns that windows do not need stay with the events, and are joined by `place` and `seq`.
 _NARROW: Final = f"""
-SELECT capture, session, owner, entity, entity_id, identity, key_identity, is_answer, is_end,
+SELECT xxhash64(capture, session, owner, entity) AS scope, entity_id,
+    xxhash64(identity) AS identity, xxhash64(key_identity) AS key_identity, is_answer, is_end,
     seq, time_ns, key, struct(complete, distance) AS details, {PLACE} AS place
 FROM {{events}}
 """
 
 # An undeclaration whose number is not declared may mean one without a number, by its key.
 _FOUND: Final = f"""
-WITH hashed AS (
-    SELECT *, xxhash64(capture, session, owner, entity, identity) AS hash FROM {{events}}
-),
-found AS (
-    SELECT * EXCEPT (identity, key_identity, entity_id, hash),
-        CASE WHEN is_end AND entity_id <> 0 AND key IS NOT NULL
-                AND coalesce(lag(is_end) OVER of_number, true)
-            THEN key_identity ELSE identity END AS identity
-    FROM hashed
-    WINDOW of_number AS (PARTITION BY {_IDENTITY} ORDER BY seq)
-)
-SELECT *, xxhash64(capture, session, owner, entity, identity) AS hash FROM found
+SELECT * EXCEPT (identity, key_identity, entity_id),
+    CASE WHEN is_end AND entity_id <> 0 AND key IS NOT NULL
+            AND coalesce(lag(is_end) OVER of_number, true)
+        THEN key_identity ELSE identity END AS identity
+FROM {{events}}
+WINDOW of_number AS (PARTITION BY {_IDENTITY} ORDER BY seq)
 """
 
 # `first` has facts of the first event of a lifetime, `known` and `latest` those of later ones. An
@@ -68,7 +63,7 @@ begun AS (
     FROM compared
 ),
 walked AS (
-    SELECT capture, session, is_answer, is_end, key, time_ns AS last_ns, declared_so_far,
+    SELECT is_answer, is_end, key, time_ns AS last_ns, declared_so_far,
         lead(begins) OVER of_identity AS is_next_another,
         last(CASE WHEN begins THEN struct(place, seq, time_ns, is_end, declared_so_far) END, true)
             OVER so_far AS first,
@@ -80,7 +75,7 @@ walked AS (
         of_identity AS (PARTITION BY {_IDENTITY} ORDER BY seq),
         so_far AS (PARTITION BY {_IDENTITY} ORDER BY seq {_SO_FAR})
 )
-SELECT capture, session, first.place, first.seq AS first_seq,
+SELECT first.place, first.seq AS first_seq,
     -- Some undeclarations have a key, which helps if no declaration had one.
     coalesce(known.key, key) AS key,
     CASE WHEN NOT first.is_end THEN first.time_ns END AS declared_ns,
@@ -96,7 +91,7 @@ WHERE coalesce(is_next_another, true)
 
 _ENDED: Final = """
 SELECT events.* EXCEPT (key, complete, distance),
-    lifetimes.* EXCEPT (capture, session, place, first_seq, undeclared_ns, ended_by),
+    lifetimes.* EXCEPT (place, first_seq, undeclared_ns, ended_by),
     -- A declaration that crossed the other side's CLOSE ends as it begins.
     if(is_alive AND closed_ns IS NOT NULL, greatest(closed_ns, declared_ns), undeclared_ns)
         AS undeclared_ns,
@@ -105,15 +100,15 @@ FROM {events} AS events
 JOIN {lifetimes} AS lifetimes
     ON events.seq = lifetimes.first_seq AND xxhash64(events.capture, events.link) = lifetimes.place
 LEFT JOIN {sessions} AS sessions
-    ON lifetimes.capture = sessions.capture AND lifetimes.session = sessions.session
+    ON events.capture = sessions.capture AND events.session = sessions.session
 """
 
 
 def build(declare_events: DataFrame, sessions: DataFrame) -> DataFrame:
     """From the staged events; the published sessions end what was not undeclared."""
-    # All windows are within these columns: after this repartition none needs a shuffle.
+    # All windows are within this column: after this repartition none needs a shuffle.
     narrow = query(_NARROW, events=declare_events)
-    narrow = narrow.repartition("capture", "session", "owner", "entity")
+    narrow = narrow.repartition("scope")
     lifetimes = query(_LIFETIMES, events=query(_FOUND, events=narrow))
     ends = sessions.select("capture", "session", "closed_ns")
     found = query(_ENDED, events=declare_events, lifetimes=lifetimes, sessions=ends)

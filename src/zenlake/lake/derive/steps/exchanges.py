@@ -28,13 +28,12 @@ if TYPE_CHECKING:
 PLACE: Final = "xxhash64(capture, link)"
 SESSION_HASH: Final = "xxhash64(capture, session)"
 
-# The hash comes first because numbers sort fastest.
-_NUMBER: Final = "hash, capture, session, side, request_id"
+# Windows get few columns, all of them numbers: those are sorted fastest.
+_NUMBER: Final = "session_hash, side, request_id"
 
 _NUMBERED: Final = f"""
 WITH asked AS (
-    SELECT xxhash64(capture, session, side, request_id) AS hash,
-        capture, session, side, request_id, {PLACE} AS place, seq, time_ns, kind,
+    SELECT {SESSION_HASH} AS session_hash, side, request_id, {PLACE} AS place, seq, time_ns, kind,
         CASE WHEN kind = 'REQUEST' THEN seq END AS asked_seq,
         CASE WHEN kind = 'FINAL' THEN seq END AS ended_seq
     FROM {{events}}
@@ -51,30 +50,31 @@ numbered AS (
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
         at_any_time AS (PARTITION BY {_NUMBER} ORDER BY seq
             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+),
+exchanges AS (
+    SELECT * EXCEPT (last_query_seq, last_final_seq, first_seq),
+        coalesce(query_seq, first_seq) AS exchange_seq,
+        query_seq < last_query_seq AS is_number_used_again,
+        coalesce(last_final_seq >= coalesce(query_seq, first_seq) AND kind <> 'FINAL', false)
+            AS after_final
+    FROM numbered
+),
+-- Structs compare by their first field.
+finals AS (
+    SELECT session_hash, side, request_id, exchange_seq, min(struct(seq, time_ns)) AS final
+    FROM exchanges WHERE kind = 'FINAL' GROUP BY session_hash, side, request_id, exchange_seq
 )
-SELECT * EXCEPT (last_query_seq, last_final_seq, first_seq),
-    coalesce(query_seq, first_seq) AS exchange_seq,
-    query_seq < last_query_seq AS is_number_used_again,
-    coalesce(last_final_seq >= coalesce(query_seq, first_seq) AND kind <> 'FINAL', false)
-        AS after_final
-FROM numbered
-"""
-
-# Structs compare by their first field.
-_FINISHED: Final = f"""
-WITH finished AS (
-    SELECT *, min(CASE WHEN kind = 'FINAL' THEN struct(seq, time_ns) END)
-        OVER (PARTITION BY exchange_seq, {_NUMBER}) AS final
-    FROM {{numbered}}
-)
-SELECT place, {SESSION_HASH} AS session_hash, seq, kind, query_seq, is_number_used_again,
-    after_final,
+SELECT place, exchanges.session_hash, seq, kind, query_seq, is_number_used_again, after_final,
     final.seq AS final_seq,
     final.time_ns AS final_ns
-FROM finished
+FROM exchanges LEFT JOIN finals
+    ON exchanges.exchange_seq = finals.exchange_seq
+    AND exchanges.session_hash = finals.session_hash
+    AND exchanges.request_id = finals.request_id
+    AND exchanges.side = finals.side
 """
 
 
 def build(exchange_events: DataFrame) -> DataFrame:
     """From the staged events."""
-    return query(_FINISHED, numbered=query(_NUMBERED, events=exchange_events))
+    return query(_NUMBERED, events=exchange_events)

@@ -10,33 +10,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake.lake.derive.steps.conform import conform, query
+from zenlake.lake.derive.steps.exchanges import PLACE, SESSION_HASH
 from zenlake.lake.schema import TABLES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SQL: Final = """
-WITH numbered AS (
+# Windows get few columns, all of them numbers: those are sorted fastest.
+_SQL: Final = f"""
+WITH hashed AS (
+    SELECT {SESSION_HASH} AS session_hash, side, interest_id, seq, {PLACE} AS place,
+        time_ns, event
+    FROM {{events}}
+),
+numbered AS (
     SELECT *, count_if(event = 'open') OVER so_far AS lifetime
-    FROM {events}
-    WINDOW so_far AS (PARTITION BY capture, session, side, interest_id
+    FROM hashed
+    WINDOW so_far AS (PARTITION BY session_hash, side, interest_id
         ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 ),
 lifetimes AS (
     -- Structs compare by their first field, which is the order of events.
-    SELECT capture, session, side, interest_id,
-        min(CASE WHEN event = 'open' THEN struct(seq, link, packet, time_ns, sender_zid,
-            receiver_zid, mode, options, key) END) AS opened,
+    SELECT min(CASE WHEN event = 'open' THEN struct(seq, place) END) AS opened,
         min(CASE WHEN event = 'final' THEN struct(seq, time_ns) END) AS final,
         min(CASE WHEN event = 'close' THEN struct(seq, time_ns) END) AS close
     FROM numbered
     WHERE lifetime > 0  -- Events before the first INTEREST answer one that was not seen.
-    GROUP BY capture, session, side, interest_id, lifetime
+    GROUP BY session_hash, side, interest_id, lifetime
 ),
 answered AS (
-    SELECT capture, session, interest_id, opened.*, opened.time_ns AS opened_ns, close,
+    SELECT events.*, events.time_ns AS opened_ns, close,
         CASE WHEN close IS NULL OR final.seq < close.seq THEN final.time_ns END AS final_ns
-    FROM lifetimes
+    FROM {{events}} AS events
+    JOIN lifetimes
+        ON events.seq = lifetimes.opened.seq
+        AND xxhash64(events.capture, events.link) = lifetimes.opened.place
+    WHERE event = 'open'
 ),
 ended AS (
     SELECT answered.*, sessions.closed_ns AS session_closed_ns, CASE
@@ -45,7 +54,7 @@ ended AS (
         WHEN sessions.closed_ns IS NOT NULL THEN 'session'
         END AS ended_by
     FROM answered
-    LEFT JOIN {sessions} AS sessions
+    LEFT JOIN {{sessions}} AS sessions
         ON answered.capture = sessions.capture AND answered.session = sessions.session
 )
 SELECT *, CASE ended_by

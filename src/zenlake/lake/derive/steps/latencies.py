@@ -25,21 +25,26 @@ if TYPE_CHECKING:
 #   mark                       identity that the publisher or a router sent along
 #   stamper                    the node that added the timestamp, like `sender` and `receiver`
 _CONTENTS: Final = """
-SELECT time_ns, seq,
-    xxhash64(capture, session) AS spot,
-    xxhash64(capture, key, 1, kind, 2, payload, 3, encoding, 4, attachment, 5,
+WITH hashed AS (
+    SELECT time_ns, seq, kind, payload, encoding, attachment, source_zid, source_eid, source_sn,
+        timestamp_ns,
+        xxhash64(capture, session) AS spot,
+        xxhash64(capture, key) AS topic,
+        CASE WHEN sender_zid IS NOT NULL THEN xxhash64(sender_zid) END AS sender,
+        CASE WHEN receiver_zid IS NOT NULL THEN xxhash64(receiver_zid) END AS receiver,
+        CASE WHEN timestamp IS NOT NULL THEN xxhash64(timestamp) END AS stamp,
+        CASE WHEN timestamp IS NOT NULL THEN xxhash64(split_part(timestamp, '/', 2)) END AS stamper
+    FROM {samples}
+    WHERE ignored IS NULL AND key IS NOT NULL
+)
+SELECT time_ns, seq, spot, sender, receiver, stamp, timestamp_ns AS stamp_ns, stamper,
+    xxhash64(topic, 1, kind, 2, payload, 3, encoding, 4, attachment, 5,
         source_zid, 6, source_eid, 7, source_sn) AS content,
-    xxhash64(capture, session, 1, sender_zid) AS hop,
-    CASE WHEN sender_zid IS NOT NULL THEN xxhash64(sender_zid) END AS sender,
-    CASE WHEN receiver_zid IS NOT NULL THEN xxhash64(receiver_zid) END AS receiver,
-    CASE WHEN timestamp IS NOT NULL THEN xxhash64(timestamp) END AS stamp,
-    timestamp_ns AS stamp_ns,
-    CASE WHEN timestamp IS NOT NULL THEN xxhash64(split_part(timestamp, '/', 2)) END AS stamper,
+    xxhash64(spot, 1, sender) AS hop,
     CASE WHEN source_sn IS NOT NULL
-            THEN xxhash64(capture, key, 1, source_zid, 2, source_eid, 3, source_sn)
-        WHEN timestamp IS NOT NULL THEN xxhash64(capture, key, 4, timestamp) END AS mark
-FROM {samples}
-WHERE ignored IS NULL AND key IS NOT NULL
+            THEN xxhash64(topic, 1, source_zid, 2, source_eid, 3, source_sn)
+        WHEN stamp IS NOT NULL THEN xxhash64(topic, 4, stamp) END AS mark
+FROM hashed
 """
 
 # A capture in which one session has all samples needs no comparison.
@@ -64,7 +69,7 @@ _SESSIONS: Final = (
 # A publication of one row, known by its timestamp, has unknown earlier hops, so no latency.
 _MEASURED: Final = """
 WITH publications AS (
-    SELECT publication, min(seq) AS trace_id, min(struct(seq, spot)) AS first,
+    SELECT publication, min(seq) AS trace_id, min(struct(seq, spot, sender)) AS first,
         CASE WHEN count(*) > 1 THEN min(time_ns) END AS sent_ns
     FROM {numbered} WHERE publication IS NOT NULL GROUP BY publication
 ),
@@ -72,7 +77,7 @@ passed_on AS (
     SELECT DISTINCT publication, sender FROM {numbered} WHERE publication IS NOT NULL
 )
 SELECT numbered.spot, numbered.seq, trace_id, sent_ns,
-    CASE WHEN is_known THEN first.spot END AS first_spot,
+    CASE WHEN is_known THEN first.sender END AS publisher,
     CASE WHEN numbered.publication IS NOT NULL THEN passed_on.sender IS NULL END AS is_last
 FROM {numbered} AS numbered
 LEFT JOIN publications ON numbered.publication = publications.publication
@@ -81,15 +86,16 @@ LEFT JOIN passed_on ON numbered.publication = passed_on.publication
 """
 
 _LATENCIES: Final = """
-SELECT capture, session, link, packet, time_ns, samples.seq, kind, key, samples.sender_zid,
-    receiver_zid, measured.trace_id, sent_ns, is_last, firsts.sender_zid AS publisher_zid,
+SELECT capture, session, link, packet, time_ns, samples.seq, kind, key, sender_zid,
+    receiver_zid, measured.trace_id, sent_ns, is_last, publisher_zid,
     (time_ns - sent_ns) / 1e6D AS latency_ms
 FROM {samples} AS samples
 JOIN {measured} AS measured
     ON samples.seq = measured.seq AND xxhash64(capture, session) = measured.spot
 LEFT JOIN (
-    SELECT seq, xxhash64(capture, session) AS spot, sender_zid FROM {samples}
-) AS firsts ON measured.trace_id = firsts.seq AND measured.first_spot = firsts.spot
+    SELECT DISTINCT xxhash64(sender_zid) AS hash, sender_zid AS publisher_zid
+    FROM {samples} WHERE sender_zid IS NOT NULL
+) AS publishers ON measured.publisher = publishers.hash
 """
 
 # Readers write `trace_id` as if each row were the first hop of its publication.
@@ -140,8 +146,9 @@ def sessions_of(samples: DataFrame) -> DataFrame:
 def measure(contents: DataFrame, keep: Callable[[str, DataFrame], DataFrame]) -> DataFrame:
     """From the frame of `contents_of`: what `latencies` has besides the columns of `samples`.
 
-    Rows have the `spot` and `seq` of a sample; `trace_id` and `first_spot` are those of its first
-    hop. `keep` stores a step that is read several times.
+    Rows have the `spot` and `seq` of a sample; `trace_id` is the `seq` of its first hop, and
+    `publisher` the hash of the node that sent that. `keep` stores a step that is read several
+    times.
     """
     numbered = keep("publications", publications.build(contents, keep))
     return query(_MEASURED, numbered=numbered)
