@@ -2,6 +2,7 @@
 
 - messages: rows of `messages`, with FRAMEs and FRAGMENTs, as `decode --count` counts them
 - queries: REQUESTs that are not the next hop of another one; hops: all rows of `queries`
+- failed queries: those whose outcome is a failure by `semantics/verdicts.py`
 - recorded time: the time during which at least one capture was running
 - violations: how often rules were broken, as in `check`; a note counts once for each side
 - undecoded bytes: bytes that gave no message, by state
@@ -13,8 +14,18 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from zenlake.semantics.causes import OWN_QUERYABLE
+from zenlake.semantics.verdicts import INSIDE, OUTCOMES
+
 FIRST_HOP: Final = "(q.trace_id IS NULL OR q.trace_id = q.seq)"
 """Whether a row `q` of `queries` is the first hop of its query."""
+
+OUTCOME: Final = f"CASE WHEN q.cause = '{OWN_QUERYABLE}' THEN '{INSIDE}' ELSE q.verdict END"
+"""The verdict; `inside` if the queryable is in the same node, whose replies no link shows."""
+
+_SUCCESSES: Final = ", ".join(f"'{name}'" for name, one in OUTCOMES.items() if not one.failed)
+FAILED: Final = f"{OUTCOME} NOT IN ({_SUCCESSES})"
+"""Whether a row `q` of `queries` failed."""
 
 VIOLATIONS: Final = "sum(coalesce(times, 1))::BIGINT"
 """The number of violations; a row may stand for several (`times`, null in older lakes)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from zenlake.lake.measures import FIRST_HOP, VIOLATIONS, recorded_ns
+from zenlake.lake.measures import FAILED, FIRST_HOP, VIOLATIONS, recorded_ns
 from zenlake.lake.publish import Snapshot
 from zenlake.lake.sql import on_duckdb
 
@@ -52,8 +52,8 @@ _QUESTIONS: Final = {
         GROUP BY 1 ORDER BY 2 DESC, 1""",
     "failed": f"""
         SELECT capture, packet, key, parameters, verdict, reason FROM queries q
-        WHERE {{chosen}} AND {FIRST_HOP} AND verdict NOT IN ('answered', 'empty')
-        ORDER BY verdict = 'error', verdict, capture, seq LIMIT {{limit}}""",
+        WHERE {{chosen}} AND {FIRST_HOP} AND {FAILED}
+        ORDER BY verdict = 'empty', verdict = 'error', verdict, capture, seq LIMIT {{limit}}""",
     "slow": f"""
         SELECT capture, packet, key, parameters, first_reply_ms, final_ms FROM queries q
         WHERE {{chosen}} AND {FIRST_HOP} AND verdict = 'answered'

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from zenlake.lake.measures import FIRST_HOP
+from zenlake.lake.measures import FIRST_HOP, OUTCOME
 from zenlake.report.database import Database
-from zenlake.report.queries import OUTCOME
 from zenlake.report.text import count, size
 from zenlake.report.topology import BAD
 from zenlake.semantics.verdicts import OUTCOMES

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from zenlake.lake.measures import FIRST_HOP
+from zenlake.lake.measures import FIRST_HOP, OUTCOME
 from zenlake.report.bounds import KEYS_MAX, QUERY_CELLS_MAX, QUERY_KEYS_MAX
 from zenlake.report.database import Database
 from zenlake.report.names import NONE, OTHER, Names
-from zenlake.semantics.causes import OWN_QUERYABLE
-from zenlake.semantics.verdicts import INSIDE, OUTCOMES
+from zenlake.semantics.verdicts import OUTCOMES
 
-OUTCOME: Final = f"CASE WHEN q.cause = '{OWN_QUERYABLE}' THEN '{INSIDE}' ELSE q.verdict END"
-"""The verdict; `inside` if the queryable is in the same node, whose replies no link shows."""
 _NUMBERS: Final = {outcome: number for number, outcome in enumerate(OUTCOMES)}
 _BINS_A_DECADE: Final = 8
 _DECADES: Final = 8

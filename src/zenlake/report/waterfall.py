@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from zenlake.lake.measures import FIRST_HOP
+from zenlake.lake.measures import FAILED, FIRST_HOP, OUTCOME
 from zenlake.report.bounds import (
     HOPS_MAX,
     KEY_CHARACTERS_MAX,
@@ -16,7 +16,6 @@ from zenlake.report.bounds import (
 from zenlake.report.commands import query_command
 from zenlake.report.database import Database
 from zenlake.report.names import Names
-from zenlake.report.queries import OUTCOME
 from zenlake.report.text import cut, preview
 from zenlake.report.time_axis import TimeAxis
 from zenlake.semantics.verdicts import OUTCOMES
@@ -24,8 +23,6 @@ from zenlake.semantics.verdicts import OUTCOMES
 Record = dict[str, Any]
 Place = tuple[str, int]
 
-_SUCCESSES: Final = ", ".join(f"'{name}'" for name, one in OUTCOMES.items() if not one.failed)
-_FAILED: Final = f"{OUTCOME} NOT IN ({_SUCCESSES})"
 _RANK: Final = " ".join(f"WHEN '{name}' THEN {n}" for n, name in enumerate(OUTCOMES))
 _BEGINNINGS: Final = f"""payload[1:{PAYLOAD_BYTES_MAX}] AS payload,
     octet_length(payload) AS payload_size, attachment[1:{PAYLOAD_BYTES_MAX}] AS attachment,
@@ -39,7 +36,7 @@ _STORIES: Final = f"""
      FROM (SELECT *, coalesce(final_ms, timeout_ms, 0) AS took_ms, row_number() OVER (
                PARTITION BY verdict, key
                ORDER BY coalesce(final_ms, timeout_ms, 0) DESC, capture, seq) AS turn
-           FROM chosen_queries q WHERE {FIRST_HOP} AND {_FAILED})
+           FROM chosen_queries q WHERE {FIRST_HOP} AND {FAILED})
      ORDER BY place, part LIMIT {QUERIES_FAILED_MAX})
     UNION ALL
     (SELECT capture, coalesce(trace_id, -seq), {len(OUTCOMES)}, row_number() OVER (
@@ -69,7 +66,7 @@ def waterfall(database: Database, names: Names, axis: TimeAxis) -> Record:
     stories = _with_hops(database.records(_HOPS), database.records(_REPLIES), names, axis)
     order = database.rows("SELECT capture, story FROM stories ORDER BY part, place")
     (failed,) = database.one(
-        f"SELECT count(*) FROM chosen_queries q WHERE {FIRST_HOP} AND {_FAILED}"
+        f"SELECT count(*) FROM chosen_queries q WHERE {FIRST_HOP} AND {FAILED}"
     )
     listed = [stories[place] for place in order]
     return {
