@@ -20,10 +20,10 @@ PROOFS: Final = frozenset(("question_groups", "content_groups", "sample_sessions
 
 
 def crossing_builds(
-    splits: Sequence[Mapping[str, Sequence[str]]], folder: Path, memory_bytes: int
+    splits: Sequence[Mapping[str, Sequence[str]]], folder: Path, memory_bytes: int, threads: int = 1
 ) -> list[Build]:
     """Builds that must run over all splits together; `splits` has the files of each by table."""
-    with Engine(folder, memory_bytes=memory_bytes) as engine:
+    with Engine(folder, threads, memory_bytes=memory_bytes) as engine:
         found = []
         if _has_repeated(engine, "question_groups", splits, "max(is_open)"):
             found.append(QUERIES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 from zenlake import exit_cleanups
 from zenlake.lake.address import parse
 from zenlake.lake.derive.crossing import PROOFS
-from zenlake.lake.derive.duck.build import ACROSS_SPLITS, PUBLICATIONS, QUERIES, TOPOLOGY, Build
+from zenlake.lake.derive.duck.build import (
+    ACROSS_SPLITS,
+    EXPLAINED_QUERIES,
+    PUBLICATIONS,
+    QUERIES,
+    TOPOLOGY,
+    Build,
+)
 from zenlake.lake.errors import LakeError
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
@@ -143,13 +150,14 @@ class _Pipeline:
             is_closed = parts[0]["is_closed"]
             row = capture_row({**parts[0], "path": parts[0]["capture"]}, parts)
             job = {**self._common(), "path": path, "row": row}
+            # Each build is a task, so that they run at the same time.
             builds = ACROSS_SPLITS if is_closed else (TOPOLOGY,)
-            jobs.append(_across(job, files[path], "across", builds))
+            jobs += [_across(job, files[path], "across", [one]) for one in builds]
             if not is_closed:
                 jobs += [_across(job, files[path], "captures", [one]) for one in CROSSING]
         # Builds that splits could not make alone run again over all splits.
         while jobs:
-            threads = max(1, min(_THREADS_MAX, self._cores))
+            threads = max(1, min(_THREADS_MAX, self._cores // len(jobs)))
             given = [{**job, "threads": threads} for job in jobs]
             results = map(_checked, run_tasks(self._spark, derive_capture, given))
             again: list[Job] = []
@@ -197,13 +205,17 @@ class _Across:
 
 
 def _across(
-    job: Job, tasks: list[list[dict[str, Any]]], scope: str, builds: Iterable[Build]
+    job: Job, tasks: list[list[dict[str, Any]]], scope: str, builds: Collection[Build]
 ) -> Job:
     """A job that runs some builds, with the files that they read."""
-    reads = PROOFS.union(*(build.reads for build in builds))
+    reads = frozenset[str]().union(*(build.reads for build in builds))
+    finds_crossing = EXPLAINED_QUERIES in builds
+    if finds_crossing:
+        reads |= PROOFS
     chosen = [[file for file in files if file["table"] in reads] for files in tasks]
     tables = sorted(frozenset[str]().union(*(build.gives for build in builds)))
-    return {**job, "tasks": chosen, "scope": scope, "tables": tables}
+    found = {"tasks": chosen, "scope": scope, "tables": tables, "finds_crossing": finds_crossing}
+    return {**job, **found}
 
 
 class _Tables:

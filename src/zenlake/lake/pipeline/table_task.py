@@ -57,7 +57,7 @@ def derive_capture(job: Job) -> Result:
 
     `row` is its row of `captures`, `tasks` the files of each split, `scope` and `tables` choose
     what is made. Returns `files`, `counts` of queries, the files of splits that it `replaces`, and
-    with scope `across` the `crossing` tables, which splits could not make alone.
+    if `finds_crossing` the `crossing` tables, which splits could not make alone.
     """
     return _with_failures(_derive_capture, job)
 
@@ -107,9 +107,9 @@ def _derive_capture(job: Job) -> Result:
     with scratch_folder(job) as folder:
         tasks = [fetched(files, folder) for files in job["tasks"]]
         crossing: frozenset[str] = frozenset()
-        if job["scope"] == "across":
+        if job["finds_crossing"]:
             splits = [_by_table(files) for files in tasks]
-            builds = crossing_builds(splits, folder, job["memory_bytes"])
+            builds = crossing_builds(splits, folder, job["memory_bytes"], job.get("threads", 1))
             crossing = crossing.union(*(build.gives for build in builds))
         wanted = [name for name in job["tables"] if name not in crossing]
         derived = _derived({**job, "tables": wanted}, folder, tasks, [job["row"]])

@@ -88,11 +88,11 @@ class Messages:
 
 def lanes(rows: Decoded, chosen: NDArray[np.int64]) -> list[tuple[int, int, bool] | None]:
     """Sequence number, priority and reliability of each row's FRAME; None on low latency."""
-    sn, has_sn = rows.channel("sn")
-    priority, has_priority = rows.channel("priority")
-    reliable, _ = rows.channel("reliable")
+    columns = (*rows.channel("sn"), *rows.channel("priority"), rows.channel("reliable")[0])
     found: list[tuple[int, int, bool] | None] = []
-    for row in chosen.tolist():
-        own = int(priority[row]) & 7 if has_priority[row] else DEFAULT_PRIORITY
-        found.append((int(sn[row]), own, bool(reliable[row])) if has_sn[row] else None)
+    for sn, has_sn, priority, has_priority, reliable in zip(
+        *(column[chosen].tolist() for column in columns), strict=True
+    ):
+        own = priority & 7 if has_priority else DEFAULT_PRIORITY
+        found.append((sn, own, bool(reliable)) if has_sn else None)
     return found

@@ -261,7 +261,8 @@ class Screen:
         rows, unit, own, other = silent
         units = rows.units
         pair, direction = int(units.pair[unit]), int(units.direction[unit])
-        if not len(rows.unit[rows.unit == unit]):
+        first = int(np.searchsorted(rows.unit, unit))
+        if first == len(rows) or rows.unit[first] != unit:
             self.doubted[pair] = True  # a last CLOSE, which is no message
         elif not self.doubted[pair]:
             last_sent_ns = [own, other] if direction == 0 else [other, own]
