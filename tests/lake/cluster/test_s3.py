@@ -1,7 +1,11 @@
-"""A cluster with captures and lake in an object store: its workers share no folder."""
+"""A cluster with captures and lake in an object store: its workers share no folder.
+
+With `pytest -s` the test prints its commands, and the rows of each table in both lakes.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +16,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
-from tests.lake.cluster.standalone import Cluster, environment
+from tests.lake.cluster.standalone import WORKER_HOSTS, Cluster, environment
 from tests.lake.s3 import server
 from tests.lake.source.reading import rows
 from zenlake.lake.address import parse
@@ -30,10 +34,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 def run(*arguments: str) -> None:
+    print(f"\n$ zenlake pipeline {' '.join(arguments)}", flush=True)
     command = [sys.executable, "-m", "zenlake.cli.main", "pipeline", *arguments, "--json"]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stderr
-    print(done.stdout)
+    found = json.loads(done.stdout)
+    steps = ", ".join(f"{name} {took:.1f} s" for name, took in found["steps"].items())
+    print(f"{len(found['read'])} captures, {found['messages']:,} messages; {steps}", flush=True)
 
 
 def rows_of(lake: str, table: str) -> list[str]:
@@ -61,8 +68,17 @@ def test_rows_are_those_of_a_local_lake(
     there = f"s3a://{server.BUCKET}/robots.lake"
     (tmp_path / "cluster").mkdir()
     with Cluster(tmp_path / "cluster") as cluster:
+        print(
+            f"\na cluster of {len(WORKER_HOSTS)} workers without a shared folder at {cluster.url}"
+        )
         run(f"s3://{server.BUCKET}/captures", "--lake", there, "--master", cluster.url)
+    print(f"\n{'table':<16}{'local':>10}{'S3':>10}")
+    different = []
     for table in TABLES:
-        expected = rows_of(here, table)
-        assert rows_of(there, table) == expected, table
+        expected, found = rows_of(here, table), rows_of(there, table)
+        is_equal = found == expected
+        print(f"{table:<16}{len(expected):>10,}{len(found):>10,}  {'equal' if is_equal else '!'}")
+        if not is_equal:
+            different.append(table)
         assert expected or table == "violations"
+    assert not different

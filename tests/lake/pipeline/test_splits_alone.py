@@ -85,11 +85,11 @@ def in_splits(patch: pytest.MonkeyPatch, assign: Callable[[Survey, int], Assignm
     ("divided", "is_closed", "scopes"),
     [
         # Connected nodes are in one split: splits decide alone.
-        (by_network, True, ["across"]),
+        (by_network, True, ["across", "across"]),
         # Splits are not expected to decide alone.
         (by_session, False, ["across", "captures", "captures"]),
         # They are expected to, but queries and publications cross splits.
-        (by_session, True, ["across", "captures", "captures"]),
+        (by_session, True, ["across", "across", "captures", "captures"]),
     ],
     ids=["networks", "sessions", "unexpected"],
 )
@@ -118,7 +118,7 @@ def test_equal_publications_in_two_splits_are_detected(
     expected = whole(capture, tmp_path / "whole")
     in_splits(monkeypatch, lambda survey, most: Assignment(by_network(survey, most), True))
     pipeline.run([capture], tmp_path / "lake", NO_SPARK)
-    assert tasks.scopes == ["across", "captures"]
+    assert tasks.scopes == ["across", "across", "captures"]
     assert differences(expected, tmp_path / "lake") == {}
 
 
