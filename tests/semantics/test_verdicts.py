@@ -10,7 +10,7 @@ import pytest
 
 import zenlake.report
 from zenlake.lake.derive.steps import verdicts as steps
-from zenlake.report.queries import OUTCOME
+from zenlake.lake.measures import OUTCOME
 from zenlake.semantics.causes import OWN_QUERYABLE
 from zenlake.semantics.verdicts import INSIDE, OUTCOMES, SEVERITIES, VERDICTS
 
