@@ -18,6 +18,7 @@ LOGGERS: Final = {
     "zenlake.admin": "zenoh::net::runtime::adminspace",
     "zenlake.config": "zenoh_config",
     "zenlake.handlers": "zenoh::api::handlers",
+    "zenlake.lake.source": "zenlake::lake::source",
     "zenlake.node": "zenoh::net::runtime",
     "zenlake.router": "zenohd",
     "zenlake.session": "zenoh::api::session",
