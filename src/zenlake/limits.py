@@ -157,6 +157,10 @@ RECORDING_STATE_HANDSHAKE_BATCHES_MAX: Final = 16
 RECORDING_ADDRESS_PAIRS_MAX: Final = 4_096
 RECORDING_ADDRESS_USES_MAX: Final = 64
 RECORDING_DATAGRAM_LINKS_MAX: Final = 4_096
+RECORDING_QUEUE_BYTES_MAX: Final = 64 << 20
+RECORDING_RESERVE_BYTES_MAX: Final = 8 << 20
+RECORDING_UNSYNCED_BYTES_MAX: Final = 8 << 20
+RECORDING_UNSYNCED_SECONDS_MAX: Final = 1
 
 
 class Limit(NamedTuple):
@@ -738,6 +742,24 @@ _KEYS_AND_REASONS: Final = {
     "RECORDING_DATAGRAM_LINKS_MAX": (
         "limits/recording/datagram_links",
         "datagram links whose state is kept: datagrams do not show the end of a link",
+    ),
+    "RECORDING_QUEUE_BYTES_MAX": (
+        "limits/recording/queue_bytes",
+        "memory for batches that wait for the recorder's writer; what does not fit is lost"
+        " and counted",
+    ),
+    "RECORDING_RESERVE_BYTES_MAX": (
+        "limits/recording/reserve_bytes",
+        "further memory for batches with more than publications: their loss would leave"
+        " aliases unknown",
+    ),
+    "RECORDING_UNSYNCED_BYTES_MAX": (
+        "limits/recording/unsynced_bytes",
+        "bytes that the system may hold back before they must be on the disk",
+    ),
+    "RECORDING_UNSYNCED_SECONDS_MAX": (
+        "limits/recording/unsynced_seconds",
+        "time after which written bytes must be on the disk",
     ),
 }
 

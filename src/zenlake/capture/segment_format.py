@@ -86,6 +86,23 @@ def packet_block(interface: int, time_ns: int, data: bytes, flags: int, number: 
     return b"".join((head, data, padding, trailer, _TRAILER_END.pack(crc, 0, 0, length)))
 
 
+def packet_pieces(
+    interface: int, time_ns: int, head: bytes, body: bytes, flags: int, number: int
+) -> tuple[bytes, bytes, bytes]:
+    """`packet_block` of a packet that consists of `head` and `body`, in pieces.
+
+    `body` is the second one: a long batch is not copied.
+    """
+    size = len(head) + len(body)
+    padding = _PADDING[size & 3]
+    length = _PACKET_BYTES + size + len(padding) + TRAILER_BYTES
+    high, low = time_ns >> 32, time_ns & 0xFFFF_FFFF
+    first = _PACKET.pack(PACKET, length, interface, high, low, size, size) + head
+    last = padding + _TRAILER_HEAD.pack(_CUSTOM_OPTION, _VALUE_BYTES, ENTERPRISE, flags, number)
+    crc = crc32(last, crc32(body, crc32(first)))
+    return first, body, last + _TRAILER_END.pack(crc, 0, 0, length)
+
+
 def statistics_block(time_ns: int, dropped: int) -> bytes:
     """How many packets did not fit into the recorder's buffer so far."""
     body = _STATISTICS.pack(WIRE, time_ns >> 32, time_ns & 0xFFFF_FFFF)

@@ -53,7 +53,14 @@ def set_recording(config: Config, args: argparse.Namespace, path: str) -> None:
 
 def refuse_without_path(args: argparse.Namespace, option: str) -> None:
     """Refuse options of a recording where nothing is recorded."""
-    for name in ("exclude", "drop_payload", "segment_bytes", "segment_seconds", "keep_bytes"):
+    for name in (
+        "exclude",
+        "drop_payload",
+        "segment_bytes",
+        "segment_seconds",
+        "keep_bytes",
+        "keep_seconds",
+    ):
         if getattr(args, name) is not None:
             raise LocalError(f"--{name.replace('_', '-')} needs {option}")
 

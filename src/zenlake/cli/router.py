@@ -9,6 +9,11 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from zenlake.cli import router_explain
+from zenlake.cli.recording_options import (
+    add_recording_arguments,
+    refuse_without_path,
+    set_recording,
+)
 from zenlake.cli.version import ShowVersion
 from zenlake.errors import LocalError
 
@@ -21,6 +26,7 @@ EXAMPLES = """examples:
   zenlake router -l tcp/[::]:7447 -l udp/[::]:7447 -e tcp/other.example:7447
   zenlake router -c router.json5 --cfg 'transport/link/tx/lease:5000' --log debug
   zenlake router --json | jq .message
+  zenlake router --record recording --keep-bytes 10G
   zenlake router explain robot/7/pose -e tcp/router.example:7447
 
 exit codes: 0 ended by SIGTERM or SIGINT; 2 the configuration is wrong, or an endpoint
@@ -51,6 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=_PERMISSIONS,
         help="what the admin space allows: read, write, both or nothing",
     )
+    add("--record", metavar="DIR", help="record all links into this folder; see docs/recording.md")
+    add_recording_arguments(parser)
     add("--log", metavar="FILTER", help="what to log, such as `debug`; overrides RUST_LOG")
     add("--json", action="store_true", help="logs as JSON, one object per line")
     add("-P", "--plugin", metavar="NAME", action="append", help="not supported")
@@ -161,6 +169,10 @@ def config_of(args: argparse.Namespace) -> Config:
         letters = args.adminspace_permissions
         may = {"read": letters in ("r", "rw"), "write": letters in ("w", "rw")}
         config.insert_json5("adminspace/permissions", json.dumps(may))
+    if args.record is not None:
+        set_recording(config, args, args.record)
+    else:
+        refuse_without_path(args, "--record")
     for key, value in settings:
         if key:
             _insert(config, key, value)

@@ -20,6 +20,7 @@ from zenlake.links import Link, LinkError, Listener, TlsError, is_group, listen
 from zenlake.links.addresses import split_address
 from zenlake.node.handshake import Conversation
 from zenlake.node.link_runner import LinkRunner
+from zenlake.node.tap import tap_link
 from zenlake.node.threads import ThreadError, join_threads, start_thread
 from zenlake.node.transport_claims import TransportClaim
 from zenlake.protocol.accepting import Acceptor
@@ -215,7 +216,8 @@ class Accepting:
 
         seal = None if check is None else check.seal
         acceptor = Acceptor(node.offer(link), os.urandom, admit, seal, link.dst)
-        conversation = Conversation(link, deadline, node.settings.handshake_idle_s)
+        tap = tap_link(node.tap, link, is_accepted=True)
+        conversation = Conversation(link, deadline, node.settings.handshake_idle_s, tap)
         try:
             while acceptor.agreed is None:
                 answer = acceptor.receive(conversation.receive(), time.monotonic())
@@ -223,7 +225,8 @@ class Accepting:
                     self._note_agreed(link)
                 if answer is not None:
                     conversation.send(answer)
-            return LinkRunner(node, link, acceptor.agreed, claims[0], conversation.take_rest())
+            rest = conversation.take_rest()
+            return LinkRunner(node, link, acceptor.agreed, claims[0], rest, tap)
         except ZenlakeError as error:
             if isinstance(error, AuthenticationError):
                 with self._lock:
@@ -232,6 +235,8 @@ class Accepting:
                 conversation.send_close(error)
             for claim in claims:
                 node.claims.release(claim)
+            if tap is not None:
+                tap.close()
             raise
 
     def _note_agreed(self, link: Link) -> None:

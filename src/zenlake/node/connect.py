@@ -17,6 +17,7 @@ from zenlake.links import LinkError, UnsupportedLink, connect
 from zenlake.node.backoff import Backoff
 from zenlake.node.handshake import Conversation
 from zenlake.node.link_runner import LinkRunner
+from zenlake.node.tap import tap_link
 from zenlake.node.threads import join_thread, start_thread
 from zenlake.protocol.errors import HandshakeError, RefusedByPeer
 from zenlake.protocol.opening import Opener
@@ -45,7 +46,8 @@ def open_transport(
     deadline = time.monotonic() + timeout_s
     link = connect(endpoint, node.settings.links, timeout_s, node.is_over)
     with node.opening(link):
-        conversation = Conversation(link, deadline, node.settings.handshake_idle_s)
+        tap = tap_link(node.tap, link, is_accepted=False)
+        conversation = Conversation(link, deadline, node.settings.handshake_idle_s, tap)
         opener = Opener(node.offer(link, endpoint), expected_zid, not link.is_reliable)
         claim = None
         try:
@@ -60,11 +62,13 @@ def open_transport(
                         raise AlreadyConnected(zid)
                     conversation.send(answer)
             assert claim is not None
-            runner = LinkRunner(node, link, opener.agreed, claim, conversation.take_rest())
+            runner = LinkRunner(node, link, opener.agreed, claim, conversation.take_rest(), tap)
         except BaseException as error:
             if isinstance(error, HandshakeError):
                 conversation.send_close(error)
             link.close()
+            if tap is not None:
+                tap.close()
             if claim is not None:
                 node.claims.release(claim)
                 if isinstance(error, HandshakeError) and error.reason == CloseReason.MAX_LINKS:

@@ -13,6 +13,7 @@ from typing import Final
 from zenlake.limits import HANDSHAKE_BYTES_MAX
 from zenlake.links import Link, LinkError, LinkTimeout
 from zenlake.protocol.errors import HandshakeError
+from zenlake.protocol.tap import LinkTap
 from zenlake.wire.framing import StreamDeframer, frame_batch
 
 _FAREWELL_S: Final = 0.1
@@ -21,12 +22,15 @@ _FAREWELL_S: Final = 0.1
 class Conversation:
     """The batches of a handshake on one link."""
 
-    def __init__(self, link: Link, deadline: float, idle_s: float) -> None:
+    def __init__(
+        self, link: Link, deadline: float, idle_s: float, tap: LinkTap | None = None
+    ) -> None:
         self._link = link
         self._deadline = deadline
         self._idle_s = idle_s
         self._deframer = StreamDeframer()
         self._received_bytes = 0
+        self._tap = tap
 
     def take_rest(self) -> bytes:
         """The bytes that came after the last batch of the handshake."""
@@ -39,6 +43,8 @@ class Conversation:
     def _send(self, content: bytes, deadline: float) -> None:
         link = self._link
         data = frame_batch(content) if link.is_stream else content
+        if self._tap is not None:
+            self._tap.sent(data, False)
         dropped = link.dropped
         while data:
             taken = link.try_send(data)
@@ -50,6 +56,12 @@ class Conversation:
 
     def receive(self) -> bytes:
         """The content of the next batch that is not empty."""
+        content = self._receive()
+        if self._tap is not None:
+            self._tap.received(content, False)
+        return content
+
+    def _receive(self) -> bytes:
         while True:
             while (content := self._deframer.next_batch()) is not None:
                 if content:

@@ -22,6 +22,7 @@ from zenlake.node.threads import ThreadError
 from zenlake.node.transport_claims import TransportClaim
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.offer import Agreed
+from zenlake.protocol.tap import LinkTap
 from zenlake.protocol.transport import Transport
 from zenlake.routing.face import Face
 from zenlake.routing.work import SLICE_STEPS
@@ -38,7 +39,13 @@ class LinkRunner:
     """One transport, its link and its threads."""
 
     def __init__(
-        self, node: Node, link: Link, agreed: Agreed, claim: TransportClaim, early: bytes
+        self,
+        node: Node,
+        link: Link,
+        agreed: Agreed,
+        claim: TransportClaim,
+        early: bytes,
+        tap: LinkTap | None = None,
     ) -> None:
         self.node = node
         self.node_lock = node.node_lock
@@ -46,7 +53,9 @@ class LinkRunner:
         self.agreed = agreed
         self.claim = claim
         self.transport = Transport(agreed, time.monotonic(), link.is_stream, node.budget)
+        self._tap = tap
         inbound = self.transport.inbound
+        inbound.tap = self.transport.outbound.tap = tap
         inbound.discards_publications = node.settings.discards_publications
         inbound.keeps_runs = node.role == WhatAmI.ROUTER or inbound.discards_publications
         self.sender = Sender(
@@ -93,6 +102,7 @@ class LinkRunner:
         if is_late:
             self.sender.send_close(CloseReason.GENERIC, _FAREWELL_S)
             self.link.close()
+            self._end_tap()
             node.claims.release(self.claim)
             self.ended.set()
             return
@@ -194,12 +204,17 @@ class LinkRunner:
             self.node_lock.end_without_waiting()
         self.sender.stop()
         self.link.close()
+        self._end_tap()
         self.transport.release()
         node.retire(self)
         node.claims.release(self.claim)
         self._log_end()
         self._report_event(False)
         self.ended.set()
+
+    def _end_tap(self) -> None:
+        if self._tap is not None:
+            self._tap.close()
 
     def _log_end(self) -> None:
         log = self.node.link_log

@@ -40,6 +40,7 @@ from zenlake.node.scouting import Scouting
 from zenlake.node.settings import NodeSettings
 from zenlake.node.startup import Binder, open_node
 from zenlake.node.stats import NO_LOSSES, stats_of
+from zenlake.node.tap import Tap
 from zenlake.node.threads import ThreadError, join_threads, start_thread
 from zenlake.node.timer import Timer
 from zenlake.node.transport_claims import TransportClaims
@@ -90,6 +91,8 @@ class Node:
             settings.zid, settings.max_sessions, settings.sessions_per_address()
         )
         self.events = Events()
+        self.tap: Tap | None = None
+        """Records the links, if the settings say so."""
         self.link_log = LinkLog()
         self.runners: dict[ZenohId, LinkRunner] = {}
         self.closing = threading.Event()
@@ -117,6 +120,10 @@ class Node:
     def open(self) -> None:
         """Listen, connect, scout; returns when behaviour reference §2.1 says so."""
         try:
+            if self.settings.recording is not None:
+                from zenlake.recording.recorder import Recorder
+
+                self.tap = Recorder(self.settings.recording)
             READER_HANDOVER.open(self.node_lock.activity)
             IDLE_LINKS.open()
             self._is_watched = True
@@ -185,6 +192,8 @@ class Node:
             self._is_watched = False
             READER_HANDOVER.close(self.node_lock.activity, deadline - time.monotonic())
             IDLE_LINKS.close(deadline - time.monotonic())
+        if self.tap is not None:
+            self.tap.close()
 
     def _close_runners(self, runners: list[LinkRunner]) -> None:
         """In parallel: a link that does not accept its CLOSE must not delay the others."""

@@ -15,6 +15,7 @@ from zenlake.protocol.errors import TransportError
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.reassembly import CHANNELS, Reassembly, ReassemblyBudget
 from zenlake.protocol.shared_memory import find_shared_memory, uses_shared_memory
+from zenlake.protocol.tap import LinkTap, is_plain_batch
 from zenlake.protocol.traffic import Traffic
 from zenlake.wire import Close, Fragment, Frame, KeepAlive, Push, decode_network
 from zenlake.wire.batch import decode_batch
@@ -38,6 +39,7 @@ class Inbound:
         "_deframer",
         "_is_broken",
         "_is_compressed",
+        "_is_plain",
         "_is_qos",
         "_last_sns",
         "_mask",
@@ -52,6 +54,7 @@ class Inbound:
         "reassembly",
         "received_at",
         "stale_frames",
+        "tap",
         "traffic",
     )
 
@@ -67,6 +70,9 @@ class Inbound:
             self._deframer = self.make_deframer()
         self._last_sns = [previous_sn(agreed.peer_sn, agreed.sn_mask)] * CHANNELS
         self._is_broken = False
+        self._is_plain = False  # the last batch, for the tap
+        self.tap: LinkTap | None = None
+        """Gets every batch; None if the link is not recorded."""
         self.reassembly = Reassembly(agreed.sn_mask, agreed.patch, agreed.message_bytes_max, budget)
         self.received_at = now
         """When the last batch arrived."""
@@ -157,13 +163,31 @@ class Inbound:
     def _take(self, batch: bytes, now: float, deliveries: list[Delivery]) -> None:
         self.received_at = now
         self.batches += 1
+        if self.tap is not None:
+            self._take_tapped(batch, self.tap, now, deliveries)
+            return
         if self._is_compressed:
             batch = decompress_batch(batch, self._batch_size)
         self.take_batch(batch, now, deliveries)
 
+    def _take_tapped(
+        self, batch: bytes, tap: LinkTap, now: float, deliveries: list[Delivery]
+    ) -> None:
+        """Hand the batch to the tap too, whether it can be read or not."""
+        content = batch
+        self._is_plain = False
+        try:
+            if self._is_compressed:
+                content = decompress_batch(batch, self._batch_size)
+            self.take_batch(content, now, deliveries)
+        finally:
+            tap.received(batch, self._is_plain)
+
     def take_batch(self, content: bytes, now: float, deliveries: list[Delivery]) -> None:
         """The transport messages of one batch."""
         batch = decode_batch(content, self.keeps_runs)
+        if self.tap is not None and batch.error is None:
+            self._is_plain = is_plain_batch(batch.messages)
         # Nearly every batch holds one FRAME; several are counted with an equal share each.
         size = len(content) // max(1, len(batch.messages))
         for message in batch.messages:

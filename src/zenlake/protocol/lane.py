@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _FRAME: Final = 0x05
 _RELIABLE: Final = 0x20
 _EXTENDED: Final = 0x80
+_PUSH: Final = 0x1D
 _QOS: Final = 0x31
 _NONE: Final = -1
 _BEST_EFFORT: Final = 0
@@ -40,14 +41,17 @@ class Lane:
         "_batch_bytes",
         "_best_effort_sn",
         "_frame",
+        "_is_plain",
         "_mask",
         "_parts",
         "_prefix_bytes",
         "_priority",
         "_ready",
         "_ready_bytes",
+        "_ready_plain",
         "_reliable_sn",
         "_size",
+        "was_plain",
     )
 
     def __init__(
@@ -66,6 +70,11 @@ class Lane:
         self._parts = [b""]
         self._size: i64 = 0
         self._frame: i64 = _NONE
+        # Whether a batch has nothing but publications: the one being filled, and those ready.
+        self._is_plain = True
+        self._ready_plain: deque[bool] = deque()
+        self.was_plain = False
+        """The same of the batch that was taken last."""
 
     def push(self, data: bytes, reliable: bool) -> None:
         """Append an encoded network message."""
@@ -74,6 +83,8 @@ class Lane:
         if self._frame == kind and size <= self._batch_bytes:
             self._parts.append(data)
             self._size = size
+            if data[0] & 0x1F != _PUSH:
+                self._is_plain = False
         else:
             self._push_in_new_frame(data, kind)
 
@@ -89,6 +100,7 @@ class Lane:
         self._parts.append(data)
         self._size = needed
         self._frame = kind
+        self._is_plain = data[0] & 0x1F == _PUSH
         self._advance(kind, 1)
 
     def _frame_header(self, kind: i64, sn: i64) -> bytes:
@@ -110,6 +122,7 @@ class Lane:
             data, self._batch_bytes, self._priority, kind == _RELIABLY, sn, self._mask
         )
         self._ready.append(fragments)
+        self._ready_plain.append(False)
         self._ready_bytes += len(data)
         self._advance(kind, fragments.count())
 
@@ -125,11 +138,13 @@ class Lane:
         self.seal()
         self._parts.append(data)
         self._size = len(data)
+        self._is_plain = False
 
     def seal(self) -> None:
         """Complete the batch being filled: the next message begins another."""
         if self._size:
             self._ready_bytes += self._size
+            self._ready_plain.append(self._is_plain)
             self._ready.append(self._take_open())
 
     def _take_open(self) -> bytes:
@@ -148,8 +163,10 @@ class Lane:
             if isinstance(head, Fragments):
                 return self._take_fragment(head)
             self._ready.popleft()
+            self.was_plain = self._ready_plain.popleft()
             self._ready_bytes -= len(head) - self._prefix_bytes
             return head
+        self.was_plain = self._is_plain
         return self._take_open() if self._size else None
 
     def _take_fragment(self, fragments: Fragments) -> bytes:
@@ -157,8 +174,10 @@ class Lane:
         content = fragments.take()
         left = fragments.left_bytes()
         self._ready_bytes -= before - left
+        self.was_plain = False
         if left == 0:
             self._ready.popleft()
+            self._ready_plain.popleft()
         return frame_batch(content) if self._prefix_bytes else content
 
     def room_bytes(self, reliable: bool) -> int:

@@ -13,12 +13,14 @@ from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.inbound import Inbound
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.outbound import Outbound
+from zenlake.protocol.tap import has_only_publications
 from zenlake.wire import Close, Push
 from zenlake.wire.batch import decode_low_latency
 from zenlake.wire.framing import StreamDeframer
 from zenlake.wire.message import NetworkMessage
 
 _KEEP_ALIVE: Final = b"\x04"
+_PUSH: Final = 0x1D
 
 
 class LowLatencyInbound(Inbound):
@@ -43,6 +45,8 @@ class LowLatencyInbound(Inbound):
                 break
             elif isinstance(message, NetworkMessage):
                 messages.append(message)
+        if self.tap is not None and unit.error is None and close is None:
+            self._is_plain = len(messages) == len(unit.messages) and has_only_publications(messages)
         self.deliver(messages, len(content), True, deliveries)
         if close is not None:
             self.take_close(close)
@@ -99,6 +103,9 @@ class LowLatencyOutbound(Outbound):
             self._is_keep_alive_due = False
         self.batches += 1
         self.bytes += len(unit)
+        if self.tap is not None:
+            head = 4 if self._is_stream else 0
+            self.tap.sent(unit, len(unit) > head and unit[head] & 0x1F == _PUSH)
         return unit
 
     def queued_bytes(self, priority: int) -> int:

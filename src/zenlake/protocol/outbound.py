@@ -10,6 +10,7 @@ from typing import Final
 
 from zenlake.protocol.lane import Lane
 from zenlake.protocol.offer import Agreed
+from zenlake.protocol.tap import LinkTap
 from zenlake.protocol.traffic import Traffic
 from zenlake.wire import Close
 from zenlake.wire.compression import compress_batch
@@ -31,12 +32,14 @@ class Outbound:
         "_is_stream",
         "_keep_alive",
         "_lanes",
+        "_was_plain",
         "batches",
         "bytes",
         "dropped_messages",
         "has_full_batch",
         "is_closed",
         "messages",
+        "tap",
         "traffic",
     )
 
@@ -61,6 +64,9 @@ class Outbound:
                 Lane(written, content_bytes, agreed.own_sn, agreed.sn_mask, is_prefixed)
             )
         self._is_keep_alive_due = False
+        self._was_plain = False  # the last batch that was taken
+        self.tap: LinkTap | None = None
+        """Gets every batch; None if the link is not recorded."""
         self.is_closed = False
         """Whether CLOSE is queued: nothing may follow it."""
         self.has_full_batch = False
@@ -123,6 +129,8 @@ class Outbound:
                 unit = frame_batch(unit)
         self.batches += 1
         self.bytes += len(unit)
+        if self.tap is not None:
+            self.tap.sent(unit, self._was_plain)
         return unit
 
     def _next_batch(self, with_open: bool) -> bytes | None:
@@ -131,7 +139,9 @@ class Outbound:
         for lane in self._lanes:
             batch = lane.take()
             if batch is not None:
+                self._was_plain = lane.was_plain
                 return batch
+        self._was_plain = False
         return self._keep_alive if self._is_keep_alive_due else None
 
     def _has_sealed(self) -> bool:

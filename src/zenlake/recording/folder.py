@@ -94,7 +94,7 @@ class RecordingFolder:
             raise
         except OSError as error:
             self.close()
-            raise RecordingError(path, _words_of(error)) from None
+            raise RecordingError(path, words_of(error)) from None
 
     def _prepare(self) -> None:
         if os.path.lexists(self.path) and not os.path.isdir(self.path):
@@ -146,7 +146,7 @@ class RecordingFolder:
             while left and last is None:
                 last = scan_segment(left.pop().path)
         except OSError as error:
-            raise RecordingError(self.path, _words_of(error)) from None
+            raise RecordingError(self.path, words_of(error)) from None
         return last
 
     def _seal_leftover(self, entry: SegmentEntry) -> None:
@@ -194,7 +194,7 @@ class RecordingFolder:
             os.close(fd)
 
 
-def _words_of(error: OSError) -> str:
+def words_of(error: OSError) -> str:
     """One line: what failed, and what to do about it."""
     if error.errno == errno.EROFS:
         return "the file system is read-only"

@@ -47,7 +47,8 @@ class SegmentFile:
         self._folder = folder
         self._files = files
         self.path = os.path.join(folder, segment_name(number))
-        self._fd = files.create(self.path + GROWING_SUFFIX)
+        self.growing_path = self.path + GROWING_SUFFIX
+        self._fd = files.create(self.growing_path)
         self.size = 0
         """The bytes of all blocks that were written whole."""
         self.synced_size = 0
@@ -79,7 +80,7 @@ class SegmentFile:
         block = statistics_block(time_ns, dropped)
         self.write([block], len(block))
         self.sync()
-        self._files.rename(self.path + GROWING_SUFFIX, self.path)
+        self._files.rename(self.growing_path, self.path)
         self._files.sync_folder(self._folder)
         self.close()
 
@@ -90,6 +91,12 @@ class SegmentFile:
             with suppress(OSError):
                 self._files.close(fd)
 
+    def abandon(self) -> None:
+        """Seal the file as it is, if possible; its last blocks may not be on the disk."""
+        self.close()
+        with suppress(OSError):
+            self._files.rename(self.growing_path, self.path)
+
     def is_missing(self) -> bool:
         """Whether the file was removed while it is written."""
-        return not os.path.exists(self.path + GROWING_SUFFIX)
+        return not os.path.exists(self.growing_path)

@@ -148,6 +148,16 @@ class StateTracker:
             uses = self._uses_of(link.ends)
             uses.order, uses.time_ns = self._order, time_ns
 
+    def end_all(self, time_ns: int) -> list[bytes]:
+        """The links that were open when a recorder ended are gone: the packets that say so."""
+        found: list[bytes] = []
+        for link in self.links:
+            packets = LinkPackets(link.ends, link.is_stream, link.next_seq)
+            found += packets.reset()
+            self.close(link, time_ns)
+        self._followed.clear()
+        return found
+
     def _uses_of(self, ends: tuple[End, End]) -> _Uses:
         pair = min(pair_of_ends(*ends), pair_of_ends(ends[1], ends[0]))
         uses = self._uses.get(pair)

@@ -1,0 +1,26 @@
+"""Tap: what a node calls when its links open, for recordings."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from zenlake.links import Link
+from zenlake.protocol.tap import LinkTap
+
+
+class Tap(Protocol):
+    """Gets the batches of all links of a node."""
+
+    def open(self, src: str, dst: str, is_stream: bool, is_accepted: bool) -> LinkTap:
+        """A link opens between this end and the other one, both locators."""
+
+    def open_group(self, source: str, group: str) -> LinkTap:
+        """A member of a multicast group; only `received` is called, also for this node's own."""
+
+    def close(self) -> None:
+        """The node is closed."""
+
+
+def tap_link(tap: Tap | None, link: Link, is_accepted: bool) -> LinkTap | None:
+    """The tap of a link that opens, if there is one."""
+    return None if tap is None else tap.open(link.src, link.dst, link.is_stream, is_accepted)
