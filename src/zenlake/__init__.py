@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from zenlake.api.query.reply import Reply, ReplyError
     from zenlake.api.session.liveliness import Liveliness, LivelinessToken
     from zenlake.api.session.opening import open
+    from zenlake.api.session.recording import Recording, record
     from zenlake.api.session.session import Session
     from zenlake.api.values.encoding import Encoding
     from zenlake.api.values.enums import (
@@ -92,6 +93,7 @@ else:
         "zenlake.api.publication.matching_listener": "MatchingListener",
         "zenlake.api.publication.matching_status": "MatchingStatus",
         "zenlake.api.session.opening": "open",
+        "zenlake.api.session.recording": "Recording record",
         "zenlake.api.publication.publisher": "Publisher",
         "zenlake.api.query.querier": "Querier",
         "zenlake.api.query.query": "Query",
@@ -153,6 +155,7 @@ __all__ = [
     "QueryConsolidation",
     "QueryTarget",
     "Queryable",
+    "Recording",
     "Reliability",
     "Reply",
     "ReplyError",
@@ -188,6 +191,7 @@ __all__ = [
     "handlers",
     "init_log_from_env_or",
     "open",
+    "record",
     "scout",
     "try_init_log_from_env",
 ]

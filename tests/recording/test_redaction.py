@@ -26,10 +26,12 @@ from zenlake.wire import (
     Encoding,
     Err,
     Extension,
+    Fragment,
     Frame,
     Init,
     Interest,
     InterestMode,
+    Join,
     NetworkMessage,
     Oam,
     Open,
@@ -597,6 +599,21 @@ def test_low_latency_units_are_removed_or_changed() -> None:
     assert link.send(declared) == [Declare(DeclareSubscriber(1, key("robots/7/name")))]
     assert SECRET not in link.recorded
     assert link.link.batch(0, b"\x01hunter2", 0) is None
+
+
+def test_member_of_a_group_is_redacted_without_a_handshake() -> None:
+    redactor = Redactor(RedactionRules(["secret/**"]))
+    link = redactor.link()
+    join = bytes(Join(WhatAmI.PEER, ZID, 1000, 0, 0, patch=1))
+    assert link.batch(1, join, 0) == (join, 0)
+    secret = Push(key("secret/hunter2"), Put(b"hunter2"))
+    changed = link.batch(1, bytes(Frame(0, [secret, PUBLIC])), PLAIN)
+    assert changed == (bytes(Frame(0, [PUBLIC])), PLAIN)
+    fragment = Fragment(1, bytes(secret)[:9], more=True, first=True)
+    changed = link.batch(1, bytes(fragment), 0)
+    assert changed is not None
+    assert SECRET not in changed[0]
+    assert link.batch(1, join, 0) == (join, 0)
 
 
 # --- random traffic ------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from typing import Final
+from typing import Final, TextIO
 
 from zenlake.api.unannotated import Unannotated
 
@@ -95,14 +95,19 @@ def init_log_from_env_or(level: str) -> Unannotated:
     _show(filters)
 
 
-def show_logs(text: str, formatter: logging.Formatter) -> None:
-    """Show logs at the levels of `text`, with a formatter of the caller."""
-    _show(_Filters(text), formatter)
+def show_logs(text: str, formatter: logging.Formatter, stream: TextIO | None = None) -> None:
+    """Show logs at the levels of `text`, with a formatter of the caller.
+
+    The stream is standard output by default, as of eclipse-zenoh.
+    """
+    _show(_Filters(text), formatter, stream)
 
 
-def _show(filters: _Filters, formatter: logging.Formatter = _PLAIN) -> None:
+def _show(
+    filters: _Filters, formatter: logging.Formatter = _PLAIN, stream: TextIO | None = None
+) -> None:
     if not _ROOT.handlers:
-        handler = logging.StreamHandler(sys.stdout)
+        handler = logging.StreamHandler(sys.stdout if stream is None else stream)
         handler.setFormatter(formatter)
         _ROOT.addHandler(handler)
     for name in LOGGERS:

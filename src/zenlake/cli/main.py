@@ -20,6 +20,7 @@ from zenlake.errors import ZenlakeError
 
 COMMANDS = {
     "router": "run a Zenoh router, or explain where a running router sends a key",
+    "record": "record what a network publishes into a folder of captures",
     "decode": "print every message of a capture, one per line",
     "check": "find violations of the protocol in a capture",
     "explain": "decode bytes bit by bit and label them",
@@ -35,6 +36,7 @@ COMMANDS = {
 EPILOG = """examples:
   zenlake demo
   zenlake router -l tcp/[::]:7447
+  zenlake record -e tcp/localhost:7447 -k 'robot/**' robots.recording
   zenlake decode --where 'key ~ robot/**' capture.pcapng
   zenlake check capture.pcapng
   zenlake explain 7d 00 06 64 65 6d 6f 2f 61 01 05 68 65 6c 6c 6f

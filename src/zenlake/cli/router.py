@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import logging
-import signal
-import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from zenlake.cli import router_explain
+from zenlake.cli.ending import Ending
 from zenlake.cli.recording_options import (
     add_recording_arguments,
     refuse_without_path,
@@ -33,6 +32,7 @@ exit codes: 0 ended by SIGTERM or SIGINT; 2 the configuration is wrong, or an en
 cannot be opened
 """
 _PERMISSIONS: Final = ("r", "w", "rw", "none")
+_LOOK_S: Final = 0.2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,38 +85,15 @@ def run(args: argparse.Namespace) -> int:
     config = config_of(args)
     start_log(args.log, args.json)
     log = logging.getLogger("zenlake.router")
-    ending = _Ending()
+    ending = Ending()
     log.info("zenlake %s, mode %s", zenlake.__version__, config.mode)
     log.debug("configuration: %s", config)
     with zenlake.open(config) as session:
         _log_opened(log, session)
-        log.info("ended by %s", ending.wait())
-    return 0
-
-
-_LOOK_S: Final = 0.2
-
-
-class _Ending:
-    """Waits for a signal; a second one ends the process immediately, by its default action."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-        self._name = ""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._handle)
-
-    def _handle(self, number: int, _frame: Any) -> None:
-        self._name = signal.Signals(number).name
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        self._event.set()
-
-    def wait(self) -> str:
-        # A signal that comes just before the thread blocks does not wake it: look again.
-        while not self._event.wait(_LOOK_S):
+        while not ending.wait(_LOOK_S):
             pass
-        return self._name
+        log.info("ended by %s", ending.name)
+    return 0
 
 
 def _log_opened(log: logging.Logger, session: Session) -> None:
@@ -144,7 +121,7 @@ def config_of(args: argparse.Namespace) -> Config:
 
     from zenlake.api.config.config import Config
 
-    settings = [_key_and_value(text) for text in args.cfg or ()]
+    settings = [key_and_value(text) for text in args.cfg or ()]
     whole = [value for key, value in settings if not key]
     if whole:
         config = Config.from_json5(whole[-1])
@@ -175,18 +152,18 @@ def config_of(args: argparse.Namespace) -> Config:
         refuse_without_path(args, "--record")
     for key, value in settings:
         if key:
-            _insert(config, key, value)
+            insert_setting(config, key, value)
     return config
 
 
-def _insert(config: Config, key: str, value: str) -> None:
+def insert_setting(config: Config, key: str, value: str) -> None:
     try:
         config.insert_json5(key, value)
     except LocalError as error:
         raise LocalError(f"--cfg {key}: {error}") from None
 
 
-def _key_and_value(text: str) -> tuple[str, str]:
+def key_and_value(text: str) -> tuple[str, str]:
     key, colon, value = text.partition(":")
     if not colon:
         raise LocalError(f"--cfg takes KEY:VALUE, not {text!r}")

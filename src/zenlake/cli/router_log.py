@@ -1,4 +1,4 @@
-"""The log of `zenlake router`: lines of text, or JSON."""
+"""The log of `zenlake router` and `zenlake record`: lines of text, or JSON."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import json
 import logging
 import os
 from datetime import UTC, datetime
+from typing import TextIO
 
 from zenlake.api.logs import show_logs
 
 
-def start_log(filters: str | None, is_json: bool) -> None:
-    """Filters of the option, else of RUST_LOG, else `info`."""
+def start_log(
+    filters: str | None, is_json: bool, default: str = "info", stream: TextIO | None = None
+) -> None:
+    """Filters of the option, else of RUST_LOG, else the default; on standard output by default."""
     logging.raiseExceptions = False  # the router must survive a closed pipe
-    text = filters if filters is not None else os.environ.get("RUST_LOG") or "info"
-    show_logs(text, _JsonLines() if is_json else _Lines())
+    text = filters if filters is not None else os.environ.get("RUST_LOG") or default
+    show_logs(text, _JsonLines() if is_json else _Lines(), stream)
 
 
 def _time_of(record: logging.LogRecord) -> str:

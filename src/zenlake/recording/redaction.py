@@ -19,12 +19,15 @@ from zenlake.recording.redacted_fragments import FragmentRedactor
 from zenlake.recording.redacted_messages import MessageRedactor, RedactionCounts, RedactionMemory
 from zenlake.recording.redaction_rules import RedactionRules
 from zenlake.wire import (
+    Close,
     Declare,
     DeclareKeyExpr,
     Extension,
     Fragment,
     Frame,
     Init,
+    Join,
+    KeepAlive,
     Open,
     Push,
     TransportOam,
@@ -83,10 +86,12 @@ class LinkRedactor:
         if not content:
             return content, flags
         if not self._is_open or self._is_late_handshake(content):
-            changed = self._handshake(content)
-            return None if changed is None else (changed, flags)
+            return self._handshake(direction, content, flags)
         if not self._has_rules:
             return content, flags
+        return self._redacted(direction, content, flags)
+
+    def _redacted(self, direction: int, content: bytes, flags: int) -> tuple[bytes, int] | None:
         try:
             if self._is_low_latency:
                 return self._low_latency(direction, content, flags)
@@ -105,8 +110,11 @@ class LinkRedactor:
             return False
         return first & 0x1F == _INIT or first & 0x1F == _OPEN
 
-    def _handshake(self, content: bytes) -> bytes | None:
-        """A batch of the handshake without credentials."""
+    def _handshake(self, direction: int, content: bytes, flags: int) -> tuple[bytes, int] | None:
+        """A batch before the session is open, without credentials.
+
+        The members of a multicast group have no handshake: frames follow their JOIN.
+        """
         batch = decode_batch(content)
         if batch.error is not None:
             self._counts.undecodable += 1
@@ -120,9 +128,17 @@ class LinkRedactor:
             elif isinstance(message, Open):
                 self._is_open |= message.cookie is None
                 is_changed |= _remove_credentials(message)
+            elif isinstance(message, Join):
+                self._agree_in_group(message)
+            elif self._has_rules and not isinstance(message, (Close, KeepAlive)):
+                return self._redacted(direction, content, flags)
         if not is_changed:
-            return content
-        return encode_messages(list[Message](batch.messages))
+            return content, flags
+        return encode_messages(list[Message](batch.messages)), flags
+
+    def _agree_in_group(self, join: Join) -> None:
+        self._fragments.is_marked = (join.patch or 0) >= 1
+        self._fragments.mask = (join.resolution or DEFAULT_RESOLUTION).sn_mask
 
     def _agree(self, ack: Init) -> None:
         self._is_low_latency = ack.lowlatency

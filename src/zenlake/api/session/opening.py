@@ -31,10 +31,20 @@ def open(
     if not isinstance(config, Config):
         kind = type(config).__name__
         raise TypeError(f"argument 'config': '{kind}' object cannot be converted to 'Config'")
+    callback = None if timestamp_callback is None else TimestampCallback(timestamp_callback)
+    return open_session(config, callback)
+
+
+def open_session(
+    config: Config,
+    callback: TimestampCallback | None = None,
+    discards_publications: bool = False,
+) -> Session:
+    """As `open`; with `discards_publications` subscribers receive nothing."""
     check_effects(config)
     settings = node_settings(config)
-    callback = None if timestamp_callback is None else TimestampCallback(timestamp_callback)
     settings.routing.custom_time = callback
+    settings.discards_publications = discards_publications
     node = Node(settings)
     handle = SessionHandle(node, session_settings(config), callback)
     try:
