@@ -409,7 +409,10 @@ def test_excluded_interest_is_removed_with_its_answers() -> None:
     asked = Interest(InterestMode.CURRENT_FUTURE, 8, tokens=True, key=key("secret/hunter2"))
     assert link.send(asked) == []
     token = Declare(DeclareToken(1, key("secret/hunter2")), interest_id=8)
-    assert link.send(token, Declare(DeclareFinal(), interest_id=8), direction=1) == []
+    wild = Declare(DeclareSubscriber(1, key("**")), interest_id=8)
+    final = Declare(DeclareFinal(), interest_id=8)
+    assert link.send(token, wild, final, direction=1) == []
+    assert link.send(Declare(UndeclareSubscriber(1)), direction=1) == []
     assert link.send(Interest(InterestMode.FINAL, 8)) == []
     other = Interest(InterestMode.CURRENT, 8, subscribers=True)
     assert link.send(other) == [other]

@@ -244,9 +244,10 @@ class MessageRedactor:
             return self._declare_prefix(direction, side, message, body)
         if isinstance(body, UndeclareKeyExpr):
             return message if self._forget_prefix(side, body.expr_id) else None
+        # A subscriber of `**` answers an interest in `secret/a` too.
+        is_removed = message.interest_id in self._directions[1 - direction].removed_interests
         if isinstance(body, DeclareFinal):
-            removed = self._directions[1 - direction].removed_interests
-            return None if message.interest_id in removed else message
+            return None if is_removed else message
         if isinstance(body, (DeclareSubscriber, UndeclareSubscriber)):
             removed = side.removed_subscribers
         elif isinstance(body, (DeclareQueryable, UndeclareQueryable)):
@@ -258,7 +259,7 @@ class MessageRedactor:
         key = key_of(message)
         verdict = FREE if key is None else self.verdict(direction, key)
         is_token = isinstance(body, (DeclareToken, UndeclareToken))
-        is_removed = verdict == EXCLUDED or (verdict == PARTLY and is_token)
+        is_removed |= verdict == EXCLUDED or (verdict == PARTLY and is_token)
         if isinstance(body, (DeclareSubscriber, DeclareQueryable, DeclareToken)):
             if is_removed:
                 self._remember(removed, body.id)
