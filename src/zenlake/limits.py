@@ -138,6 +138,7 @@ DERIVE_BYTES_MAX: Final = 512 << 20
 LAKE_RETENTION_HOURS_MAX: Final = 168
 LAKE_SMALL_FILES_MAX: Final = 64
 LAKE_WAIT_SECONDS_MAX: Final = 600
+FOLLOW_PENDING_EVENTS_MAX: Final = 400_000
 FOLLOW_REPLAY_BYTES_MAX: Final = 1 << 30
 FOLLOW_WINDOW_SAMPLES_MAX: Final = 50_000
 FOLLOW_COMPARED_SAMPLES_MAX: Final = 5_000_000
@@ -665,6 +666,11 @@ _KEYS_AND_REASONS: Final = {
     "LAKE_WAIT_SECONDS_MAX": (
         "limits/lake_wait_seconds",
         "time that a run waits for another one that is publishing",
+    ),
+    "FOLLOW_PENDING_EVENTS_MAX": (
+        "limits/follow/pending_events",
+        "messages of queries, declarations and interests that a follower keeps because later ones"
+        " may change their rows; beyond it the oldest rows stay as they are",
     ),
     "FOLLOW_REPLAY_BYTES_MAX": (
         "limits/follow/replay_bytes",

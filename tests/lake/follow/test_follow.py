@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.lake.follow.comparison import batch_lake, differences, rows
@@ -15,8 +16,10 @@ from tests.lake.follow.growing import GrowingRecording, raw_packets
 from zenlake.lake.errors import LakeError
 from zenlake.lake.follow.follower import Follower, Settings, Stop, follow
 from zenlake.lake.publish import Store
+from zenlake.lake.publish.publisher import is_pending
 from zenlake.limits import (
     FOLLOW_COMPARED_SAMPLES_MAX,
+    FOLLOW_PENDING_EVENTS_MAX,
     FOLLOW_REPLAY_BYTES_MAX,
     FOLLOW_WINDOW_SAMPLES_MAX,
 )
@@ -149,9 +152,58 @@ def test_follower_of_a_long_recording_begins_with_the_state_of_a_segment(
     assert differences(lake, batch).keys() <= {"violations"}
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["queries.pcapng.gz", "routers_ring.pcapng.gz", "liveliness.pcapng.gz"],
+)
+def test_settled_rows_equal_those_of_one_run(
+    tmp_path: Path, spark: SparkSession, name: str
+) -> None:
+    recording = recording_of(tmp_path, name)
+    lake = tmp_path / "lake"
+    with opened(recording, lake, spark, Settings(settle_s=0.3, settle_events=5)) as follower:
+        while not recording.is_written:
+            recording.grow(len(recording.packets) // 6 + 1)
+            follower.step()
+        recording.finish()
+        follower.step()
+    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    assert differences(lake, batch) == {}
+    files = [*Store(lake).files("queries"), *Store(lake).files("declarations")]
+    final = [file for file in files if not is_pending(file.name)]
+    assert sum(pq.read_metadata(file).num_rows for file in final) > 0, "nothing was settled"
+
+
+def state_files(lake: Path) -> list[Path]:
+    return [*(lake / "_followed").glob("*/*_events-*.parquet")]
+
+
+def test_oldest_events_above_the_limit_are_given_up_and_reported(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    recording = recording_of(tmp_path, "queries.pcapng.gz")
+    lake = tmp_path / "lake"
+    settings = Settings(settle_events=50, pending_events=100)
+    with opened(recording, lake, spark, settings) as follower:
+        while not recording.is_written:
+            recording.grow(90)
+            follower.step()
+    kept = [pq.read_metadata(file).num_rows for file in state_files(lake)]
+    assert sum(kept) < 400
+    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    found = differences(lake, batch)
+    assert found["losses"][0] > 0
+    kinds = [pq.read_table(file)["kind"].to_pylist() for file in Store(lake).files("losses")]
+    assert {kind for one in kinds for kind in one} == {"given_up"}
+    assert rows(lake)["queries"] == rows(batch)["queries"], "no row is lost, and none is double"
+    assert rows(lake)["replies"] == rows(batch)["replies"]
+    assert found.keys().isdisjoint(("messages", "batches", "sessions", "violations"))
+
+
 def test_limits_are_the_defaults() -> None:
     settings = Settings()
     assert settings.replay_bytes == FOLLOW_REPLAY_BYTES_MAX
+    assert settings.pending_events == FOLLOW_PENDING_EVENTS_MAX
     assert settings.window_samples == FOLLOW_WINDOW_SAMPLES_MAX
     assert settings.compared_samples == FOLLOW_COMPARED_SAMPLES_MAX
 

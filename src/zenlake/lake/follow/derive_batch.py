@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from zenlake.lake.derive.derive_task import derive_captures
 from zenlake.lake.errors import LakeError
+from zenlake.lake.follow.settling import SETTLED_TABLES, count_events, settle
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.parquet.joining import joined_files
 from zenlake.lake.parquet.trace_ids import with_copies
@@ -52,22 +53,52 @@ def follow_task(job: Job) -> Result:
 
 def _derive(job: Job) -> Result:
     """`events` are files by table that are final, `end_events` those of a capture that ends here;
-    `row` is that of `captures`. Returns files, counts of queries, and files that replace several
-    files of events (`joined`)."""
+    `row` is that of `captures`. With more than `settle_events` events some rows are settled.
+
+    Returns files, those of settled rows, counts of queries, and by table a file that replaces the
+    files of events (`joined`), or None if no event is left."""
     with scratch_folder(job) as folder:
         events = {name: [*paths] for name, paths in job["events"].items()}
-        joined = {}
+        joined: dict[str, str | None] = {}
         for name, paths in events.items():
             if len(paths) >= JOINED_EVENTS:
                 listed = [Path(path) for path in paths]
                 written = joined_files(listed, name, folder / "events", WRITTEN)
                 joined[name], events[name] = written.path, [written.path]
+        kept = {name: [*paths] for name, paths in events.items()}
         for name, paths in job["end_events"].items():
             events.setdefault(name, []).extend(paths)
-        result = _derived(job, folder, events, DERIVED)
-        paths = [file["path"] for file in result["files"] if file["table"] == "queries"]
-        counts = query_counts(paths).get(job["row"]["capture"], {})
-        return {"files": result["files"], "counts": counts, "joined": joined}
+        files = _derived(job, folder, events, DERIVED)["files"]
+        settled: list[dict[str, Any]] = []
+        settle_events = job["settle_events"]
+        if count_events(kept) > settle_events:
+            done = settle({**job, "sessions": events["sessions"]}, folder, kept, _by_table(files))
+            others = [file for file in files if file["table"] not in SETTLED_TABLES]
+            settled, files = done.files, done.pending + others
+            for name, paths in done.events.items():
+                joined[name] = paths[0] if paths else None
+            # Rows are settled again when there are many more events.
+            settle_events = count_events(done.events) * 3 // 2
+        return {
+            "files": files,
+            "counts": _query_counts(job, files),
+            "joined": joined,
+            "settled": settled,
+            "settled_counts": _query_counts(job, settled),
+            "settle_events": settle_events,
+        }
+
+
+def _query_counts(job: Job, files: list[dict[str, Any]]) -> dict[str, int]:
+    paths = [str(file["path"]) for file in files if file["table"] == "queries"]
+    return query_counts(paths).get(job["row"]["capture"], {"queries": 0, "hops": 0})
+
+
+def _by_table(files: list[dict[str, Any]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for file in files:
+        found.setdefault(file["table"], []).append(str(file["path"]))
+    return found
 
 
 def _publications(job: Job) -> Result:

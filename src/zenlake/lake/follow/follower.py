@@ -35,6 +35,7 @@ from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
 from zenlake.limits import (
     DERIVE_BYTES_MAX,
     FOLLOW_COMPARED_SAMPLES_MAX,
+    FOLLOW_PENDING_EVENTS_MAX,
     FOLLOW_REPLAY_BYTES_MAX,
     FOLLOW_WINDOW_SAMPLES_MAX,
 )
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 EVERY_SECONDS: Final = 3.0
+SETTLE_SECONDS: Final = 60.0
+SETTLE_EVENTS: Final = 50_000
+"""Fewer events are derived again faster than they are settled."""
 JOINED_FILES: Final = 16
 """So many small files of a table are joined to one."""
 STOP_SECONDS_MAX: Final = 60.0
@@ -65,6 +69,12 @@ class Settings:
     rows_max: int = ROWS_MAX
     replay_bytes: int = FOLLOW_REPLAY_BYTES_MAX
     """Bytes of the recording that are read again at the start."""
+    settle_s: float = SETTLE_SECONDS
+    """Rows are settled so long after their end."""
+    settle_events: int = SETTLE_EVENTS
+    """With more events, rows are settled."""
+    pending_events: int = FOLLOW_PENDING_EVENTS_MAX
+    """With more events that cannot be settled, the oldest are given up."""
     window_samples: int = FOLLOW_WINDOW_SAMPLES_MAX
     """Recent samples that are compared with each other in every version."""
     compared_samples: int = FOLLOW_COMPARED_SAMPLES_MAX
@@ -223,6 +233,9 @@ class Follower:
             if job["kind"] == "derive":
                 derived.files, derived.counts = _by_table(result["files"]), result["counts"]
                 derived.joined_events = result["joined"]
+                derived.settled = _by_table(result["settled"])
+                derived.settled_counts = result["settled_counts"]
+                derived.settle_events = result["settle_events"]
             elif job["kind"] == "publications":
                 derived.samples, derived.latencies = result["samples"], result["latencies"]
                 derived.raw_samples = result["raw"]
@@ -237,7 +250,15 @@ class Follower:
         for table in (*STAGED, _SESSIONS):
             events.setdefault(table, []).extend(_paths(new, table))
             end_events[table] = _paths(end, table)
-        return self._job("derive", row, events=events, end_events=end_events)
+        return self._job(
+            "derive",
+            row,
+            events=events,
+            end_events=end_events,
+            settle_events=max(self._settings.settle_events, self._state.settle_events),
+            settle_ns=int(self._settings.settle_s * 1e9),
+            events_max=self._settings.pending_events,
+        )
 
     def _window(self, new: Files) -> list[dict[str, Any]]:
         """Files of recent samples, as the reader wrote them."""
@@ -282,12 +303,16 @@ class Follower:
             packets=found["packets"],
             segment=found["segment"],
             facts=found["trace"],
-            row={**row, **derived.counts},
+            row={**row, **_sums(before.queries, derived.settled_counts, derived.counts)},
+            queries=_sums(before.queries, derived.settled_counts),
+            settle_events=derived.settle_events,
             events=self._kept_events(new, derived.joined_events),
             counts={name: before.counts.get(name, 0) + _rows(new, name) for name in READ_COUNTS},
             small=before.small,
         )
-        files = {table: listed for table, listed in new.items() if table in TABLES}
+        files = _together(
+            {table: listed for table, listed in new.items() if table in TABLES}, derived.settled
+        )
         at_end = {table: listed for table, listed in end.items() if table in TABLES}
         pending = _together({**at_end, _SAMPLES: derived.end_samples}, derived.files)
         state.end_samples = len(derived.end_samples)
@@ -333,12 +358,13 @@ class Follower:
         self._folder.forget(before, self._state)
         return appended.version
 
-    def _kept_events(self, new: Files, joined: dict[str, str]) -> dict[str, list[str]]:
+    def _kept_events(self, new: Files, joined: dict[str, str | None]) -> dict[str, list[str]]:
         """Names of files of events, in the folder of the state."""
         kept: dict[str, list[str]] = {}
         for table in (*STAGED, _SESSIONS):
             if table in joined:
-                kept[table] = [self._folder.move_in(table, joined[table])]
+                path = joined[table]
+                kept[table] = [] if path is None else [self._folder.move_in(table, path)]
                 continue
             # Files of sessions go to the lake, too.
             put = self._folder.link_in if table == _SESSIONS else self._folder.move_in
@@ -429,7 +455,10 @@ class _Derived:
 
     is_window_full: bool = False
     """Whether recent samples are not compared with later ones any more."""
-    joined_events: dict[str, str] = field(default_factory=dict)
+    settled: Files = field(default_factory=dict)
+    settled_counts: dict[str, int] = field(default_factory=dict)
+    settle_events: int = 0
+    joined_events: dict[str, str | None] = field(default_factory=dict)
     end_samples: list[dict[str, Any]] = field(default_factory=list)
     raw_samples: dict[str, Any] | None = None
     files: Files = field(default_factory=dict)
@@ -544,6 +573,10 @@ def _together(one: Files, other: Files) -> Files:
 
 def _rows(files: Files, table: str) -> int:
     return sum(int(file["rows"]) for file in files.get(table, ()))
+
+
+def _sums(*counts: dict[str, int]) -> dict[str, int]:
+    return {name: sum(one.get(name, 0) for one in counts) for name in ("queries", "hops")}
 
 
 def _paths(files: Files, table: str) -> list[str]:

@@ -53,6 +53,10 @@ class FollowState:
     """Names and sizes of small files in the lake, by table; they are joined when there are many."""
     counts: dict[str, int] = field(default_factory=dict)
     """Rows that the reader has written, but those at the end of the capture."""
+    queries: dict[str, int] = field(default_factory=dict)
+    """Counts of queries that are settled."""
+    settle_events: int = 0
+    """With more events than these, rows are settled again."""
     samples: list[dict[str, Any]] = field(default_factory=list)
     """Files of recent samples in the folder of the state, which are compared with later ones."""
     end_samples: int = 0

@@ -366,7 +366,7 @@ _ALL: Final = (
         "something that was sent and is missing in the capture, or arrived incomplete",
         (
             *_PLACE,
-            choice("kind", ("tcp_gap", "sn_gap", "fragment", "truncated", "resync")),
+            choice("kind", ("tcp_gap", "sn_gap", "fragment", "truncated", "resync", "given_up")),
             _SENDER,
             _RECEIVER,
             Column("priority", BIGINT, "of the channel; null where none is concerned"),

@@ -104,12 +104,17 @@ LEFT JOIN {sessions} AS sessions
 """
 
 
-def build(declare_events: DataFrame, sessions: DataFrame) -> DataFrame:
-    """From the staged events; the published sessions end what was not undeclared."""
+def identified(declare_events: DataFrame) -> DataFrame:
+    """Events with the hashes of what they are about: `scope` and `identity`."""
     # All windows are within this column: after this repartition none needs a shuffle.
     narrow = query(_NARROW, events=declare_events)
     narrow = narrow.repartition("scope")
-    lifetimes = query(_LIFETIMES, events=query(_FOUND, events=narrow))
+    return query(_FOUND, events=narrow)
+
+
+def build(declare_events: DataFrame, sessions: DataFrame) -> DataFrame:
+    """From the staged events; the published sessions end what was not undeclared."""
+    lifetimes = query(_LIFETIMES, events=identified(declare_events))
     ends = sessions.select("capture", "session", "closed_ns")
     found = query(_ENDED, events=declare_events, lifetimes=lifetimes, sessions=ends)
     return conform(found, TABLES["declarations"])
