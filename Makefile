@@ -40,12 +40,14 @@ run: $(VENV)/stamp $(VENV)/java-stamp ## real captures into the tables of demo.l
 	@$(VENV)/bin/zenlake report --lake demo.lake
 
 # Packages of which nothing is compiled.
-ONLY_PLAIN := columnar lake pyspark_zenoh report ros testing why
+ONLY_PLAIN := columnar lake pyspark_zenoh report ros why
 # Long tests that find the same on plain Python and compiled.
-LONG := capture cli links simulation api/session/test_forks.py api/session/test_lifetimes.py
+LONG := capture cli links api/session/test_forks.py api/session/test_lifetimes.py
 LONG += api/query/test_many_queries.py api/test_typing.py keyexpr/test_tree_bounds.py
 LONG += node/test_attacks.py node/test_chaos.py routing/test_memory.py
-LONG += routing/test_network_memory.py test_sources.py trace/test_byte_errors.py trace/test_losses.py
+LONG += routing/network/test_network_memory.py test_sources.py trace/test_byte_errors.py
+LONG += trace/test_losses.py testing/simulation/test_seeds.py testing/simulation/test_router_seeds.py
+LONG += testing/simulation/test_schedules.py
 # What is tested on plain Python before everything is tested compiled.
 FIRST := -m "not spark and not real" $(ONLY_PLAIN:%=--ignore=tests/%) $(LONG:%=--ignore=tests/%)
 
