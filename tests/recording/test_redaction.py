@@ -373,6 +373,12 @@ def test_number_of_two_prefixes_is_not_used() -> None:
         assert link.send(prefix(1, "public/b"), use) == [prefix(1, "public/b"), use]
 
 
+def test_number_of_two_prefixes_that_no_rule_concerns_stays() -> None:
+    twice = [prefix(1, "public/a"), prefix(1, "public/b")]
+    assert Link(("secret/**",)).send(*twice) == twice
+    assert Link(("secret/**",), ("public/b",)).send(*twice) == twice[:1]
+
+
 def test_prefixes_are_unknown_after_a_lost_batch() -> None:
     link = Link(("secret/**",))
     link.send(prefix(1, "public/a"))
@@ -396,6 +402,8 @@ def test_excluded_declarations_are_removed_with_their_end() -> None:
     assert link.send(Declare(UndeclareSubscriber(3)), Declare(UndeclareToken(3))) == []
     unseen = Declare(UndeclareToken(4, key=UndeclaredKey(secret)))
     assert link.send(unseen) == []
+    empty = Declare(UndeclareToken(4, key=UndeclaredKey(WireExpr(0, "", False))))
+    assert link.send(empty) == [empty]  # as deployed nodes send it
     wild = [Declare(DeclareSubscriber(5, key("**"))), Declare(DeclareQueryable(5, key("**")))]
     assert link.send(*wild) == wild
     assert link.send(Declare(DeclareToken(5, key("**")))) == []

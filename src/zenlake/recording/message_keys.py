@@ -51,7 +51,9 @@ def key_of(message: NetworkMessage) -> WireExpr | None:
         if isinstance(body, (DeclareSubscriber, DeclareQueryable, DeclareToken)):
             return body.key
         if isinstance(body, (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)):
-            return None if body.key is None else body.key.key
+            # Deployed nodes send an empty key.
+            given = None if body.key is None else body.key.key
+            return given if given is not None and (given.scope or given.suffix) else None
     return None
 
 

@@ -78,12 +78,14 @@ class _Prefix:
     It is ambiguous if its number was declared twice: nodes differ in what they do (SN-49).
     """
 
-    __slots__ = ("is_ambiguous", "is_recorded", "text")
+    __slots__ = ("declaration", "is_ambiguous", "is_recorded", "text")
 
-    def __init__(self, text: str, is_recorded: bool) -> None:
+    def __init__(self, text: str, is_recorded: bool, declaration: Declare) -> None:
         self.text = text
         self.is_recorded = is_recorded
         self.is_ambiguous = False
+        self.declaration = declaration
+        """With the whole text, whatever it was declared with."""
 
 
 class _Direction:
@@ -274,19 +276,29 @@ class MessageRedactor:
         inner = self.missing_prefix(direction, body.key) if body.key.scope else None
         earlier = side.prefixes.get(body.expr_id)
         if earlier is not None:
-            earlier.is_ambiguous |= text != earlier.text
+            if text != earlier.text and not (earlier.is_recorded and self._is_harmless(text)):
+                earlier.is_ambiguous = True
             return message if earlier.is_recorded and not earlier.is_ambiguous else None
         if text is None or not self.hold(_ENTRY_BYTES + len(text)):
             return None
+        if inner is not None:
+            message = message.copy()
+            message.body = DeclareKeyExpr(body.expr_id, WireExpr(0, text, False))
         is_recorded = not self._rules.may_begin_excluded(text)
-        side.prefixes[body.expr_id] = _Prefix(text, is_recorded)
-        if not is_recorded:
-            return None
-        if inner is None:
-            return message
-        changed = message.copy()
-        changed.body = DeclareKeyExpr(body.expr_id, WireExpr(0, text, False))
-        return changed
+        side.prefixes[body.expr_id] = _Prefix(text, is_recorded, message)
+        return message if is_recorded else None
+
+    def declared_now(self, prefix: _Prefix) -> Declare:
+        """The declaration of a missing prefix, which the recording gets now."""
+        prefix.is_recorded = True
+        self.counts.removed -= 1
+        return prefix.declaration
+
+    def _is_harmless(self, text: str | None) -> bool:
+        """Whether no rule can apply to keys that begin so."""
+        if text is None or self._rules.drop_payload:
+            return False
+        return not self._rules.may_begin_excluded(text)
 
     def _forget_prefix(self, side: _Direction, number: int) -> bool:
         """Whether the prefix is in the recording."""

@@ -20,8 +20,6 @@ from zenlake.recording.redacted_messages import MessageRedactor, RedactionCounts
 from zenlake.recording.redaction_rules import RedactionRules
 from zenlake.wire import (
     Close,
-    Declare,
-    DeclareKeyExpr,
     Extension,
     Fragment,
     Frame,
@@ -31,7 +29,6 @@ from zenlake.wire import (
     Open,
     Push,
     TransportOam,
-    WireExpr,
     encode_messages,
 )
 from zenlake.wire.batch import decode_batch, decode_low_latency
@@ -40,6 +37,7 @@ from zenlake.wire.message import Message, NetworkMessage, TransportMessage
 from zenlake.wire.push_run import PushRun
 from zenlake.wire.runs import expand_run
 from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
+from zenlake.wire.writer import BytesWriter
 
 _INIT: Final = 0x01
 _OPEN: Final = 0x02
@@ -134,7 +132,7 @@ class LinkRedactor:
                 return self._redacted(direction, content, flags)
         if not is_changed:
             return content, flags
-        return encode_messages(list[Message](batch.messages)), flags
+        return _encoded(batch.messages), flags
 
     def _agree_in_group(self, join: Join) -> None:
         self._fragments.is_marked = (join.patch or 0) >= 1
@@ -220,7 +218,7 @@ class LinkRedactor:
 
     def _encode(self, messages: list[TransportMessage], room: int) -> bytes:
         """Inserted declarations and longer keys may fill a batch; then its last messages go."""
-        content = encode_messages(list[Message](messages))
+        content = _encoded(messages)
         excess = len(content) - room
         if excess <= 0:
             return content
@@ -236,7 +234,7 @@ class LinkRedactor:
                 continue
             excess -= len(bytes(message))
             self._counts.undecodable += 1
-        return encode_messages(list[Message](messages))
+        return _encoded(messages)
 
     def _frame(self, direction: int, frame: Frame) -> bool:
         """Remove messages from a frame; returns whether it has changed."""
@@ -260,9 +258,7 @@ class LinkRedactor:
                 if missing is not None:
                     is_changed = True
                     if key.sender:
-                        missing.is_recorded = True
-                        declared = DeclareKeyExpr(key.scope, WireExpr(0, missing.text, False))
-                        kept.append(Declare(declared))
+                        kept.append(self._messages.declared_now(missing))
                     elif isinstance(redacted, PushRun):
                         kept.extend(
                             self._messages.with_known_key(direction, one)
@@ -275,6 +271,13 @@ class LinkRedactor:
         if is_changed:
             frame.messages = kept
         return is_changed
+
+
+def _encoded(messages: list[TransportMessage]) -> bytes:
+    out = BytesWriter()
+    for message in messages:
+        message.encode(out)
+    return out.getvalue()
 
 
 def _remove_credentials(message: Init | Open) -> bool:
