@@ -318,6 +318,7 @@ class SegmentWriter:
         except OSError as error:
             # The system may have dropped the pages: go on in another file.
             self._note_outage(error)
+            self._retry_at = 0.0
             segment.abandon()
             self._segment = None
 
@@ -400,6 +401,7 @@ class SegmentWriter:
     def _note_recovery(self) -> None:
         if self._outage:
             self._outage = ""
+            self._retry_at = 0.0
             log.warning(
                 "recording to %s goes on; %d packets were lost so far",
                 self._folder.path,

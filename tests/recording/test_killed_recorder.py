@@ -1,0 +1,181 @@
+"""R01: the real command is killed under load; R06: it refuses with one line."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.chance import IS_FULL, first_seed
+from tests.recording.recorded_values import Peer, values, wire_packets
+from tests.recording.recording_router import NumberPublisher, RouterProcess
+from tests.recording.scripted_recording import FailingFiles, ScriptedRecording
+from zenlake import trace
+from zenlake.capture.recordings import segments
+from zenlake.recording.folder import RecordingFolder
+from zenlake.recording.recorder import Recorder
+from zenlake.recording.segment_scan import scan_segment
+from zenlake.recording.settings import RecordingSettings
+
+KILLS = 200 if IS_FULL else 3
+RATE = 20_000
+LOSS_S_MAX = 1.0
+RESTART_S_MAX = 2.0
+START_S_MAX = 8.0
+"""Of the interpreter with all imports on a busy machine, without a recording to recover."""
+
+
+def test_killed_recorder_loses_at_most_the_last_second(tmp_path: Path) -> None:
+    seed = first_seed()
+    chance = Random(seed)
+    folder = tmp_path / "r"
+    expected: list[int] = []
+    first = 0
+    for kill in range(KILLS):
+        router = RouterProcess(folder, "--segment-bytes", "200K")
+        assert router.started_s < START_S_MAX + RESTART_S_MAX
+        publisher = NumberPublisher(router.port, first)
+        thread = threading.Thread(target=publisher.run, args=(10.0, RATE))
+        thread.start()
+        time.sleep(chance.uniform(0.2, 1.7))
+        killed_at = time.monotonic()
+        router.kill()
+        thread.join()
+        publisher.close()
+        recovered = RecordingFolder(str(folder))
+        recovered.recover()
+        recovered.close()
+        found = values(folder)
+        new = found[len(expected) :]
+        assert found[: len(expected)] == expected, (seed, kill)
+        assert new == list(range(first, first + len(new))), (seed, kill)
+        certain = [last for at, last in publisher.sent if at < killed_at - LOSS_S_MAX]
+        assert not certain or new[-1] >= certain[-1], (seed, kill)
+        expected = found
+        first = publisher.next
+    assert len(expected) > KILLS * 1_000
+    router = RouterProcess(folder)
+    assert router.stop() == 0
+    assert values(folder) == expected
+    assert all(one.is_sealed for one in segments(str(folder)))
+    with trace.open(str(folder)) as capture:
+        list(capture)
+        assert not capture.is_damaged
+        assert [one.outcome for one in capture.sessions] == ["lost"] * KILLS
+
+
+def refusal(folder: Path) -> list[str]:
+    """What the command prints instead of recording into a folder."""
+    command = [sys.executable, "-m", "zenlake", "router", "-l", "tcp/127.0.0.1:0"]
+    command += ["--no-multicast-scouting", "--record", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    lines = (done.stdout + done.stderr).splitlines()
+    return [line for line in lines if " INFO " not in line]
+
+
+def test_folder_that_is_no_recording_is_refused_with_one_line(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    (line,) = refusal(tmp_path)
+    assert "no recording and not empty (it has notes.txt): choose a new folder" in line
+
+
+def test_second_recorder_is_refused_with_one_line(tmp_path: Path) -> None:
+    folder = RecordingFolder(str(tmp_path / "r"))
+    (line,) = refusal(tmp_path / "r")
+    assert "another recorder writes to it" in line
+    folder.close()
+
+
+def test_recovery_takes_less_than_two_seconds(tmp_path: Path) -> None:
+    recording = ScriptedRecording(tmp_path, FailingFiles(at=0, count=0), segment_bytes=64 << 20)
+    for _ in range(200):
+        recording.step(200, 100)
+    recording.folder.close()  # killed
+    begun = time.thread_time()
+    folder = RecordingFolder(str(tmp_path))
+    scan = folder.recover()
+    assert time.thread_time() - begun < RESTART_S_MAX
+    folder.close()
+    assert scan is not None
+    assert scan.packets > 40_000
+
+
+def mounted(path: Path, options: str) -> bool:
+    """Whether a small file system could be mounted there."""
+    path.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(path)]
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def test_read_only_folder_is_refused_with_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "disk"
+    if not mounted(path, "size=8m,ro"):
+        pytest.skip("this user may not mount a file system")
+    try:
+        (line,) = refusal(path / "r")
+    finally:
+        subprocess.run(["umount", str(path)], check=True)
+    assert "the file system is read-only" in line
+
+
+def test_full_disk_is_reported_within_a_second_and_recording_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """R05: a file system of 8 MiB."""
+    path = tmp_path / "disk"
+    if not mounted(path, "size=8m"):
+        pytest.skip("this user may not mount a file system")
+    try:
+        (path / "filler").write_bytes(b"x" * (4 << 20))
+        recorder = Recorder(RecordingSettings(str(path / "r"), segment_bytes=1 << 20))
+        peer = Peer(recorder)
+        peer.declare()
+        offered = 3 + 5
+        number = 0
+        full_at = 0.0
+        with caplog.at_level(logging.WARNING, "zenlake.recording"):
+            while not caplog.records and number < 2_000:
+                peer.put(number, 10_000)
+                number += 1
+                time.sleep(0.001)
+                if not full_at and number * 10_000 > 4 << 20:
+                    full_at = time.time()
+            assert not full_at or caplog.records[0].created - full_at < 1.0
+            for _ in range(100):
+                peer.put(number, 10_000)
+                number += 1
+            (path / "filler").unlink()
+            deadline = time.monotonic() + 10
+            while len(caplog.records) < 2 and time.monotonic() < deadline:
+                peer.put(number, 1_000)
+                number += 1
+                time.sleep(0.01)
+            for _ in range(20):
+                peer.put(number, 1_000)
+                number += 1
+            recorder.close()
+        texts = [one.getMessage() for one in caplog.records]
+        assert "is interrupted: No space left on device" in texts[0]
+        assert "goes on" in texts[1]
+        assert len(texts) == 2
+        written = wire_packets(path / "r")
+        assert len(written) + recorder.dropped_packets == offered + number
+        assert recorder.dropped_packets > 0
+        found = values(path / "r")
+        assert found == sorted(set(found))
+        assert found[-1] == number - 1
+        scan = scan_segment(segments(str(path / "r"))[-1].path)
+        assert scan is not None
+        assert scan.dropped == recorder.dropped_packets
+    finally:
+        subprocess.run(["umount", str(path)], check=True)
