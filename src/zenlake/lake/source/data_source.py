@@ -46,7 +46,8 @@ class ZenohSource(DataSource):
         self._schema_of: Options | None = None
         with one_line_errors():
             # A query of a catalog table has no path: see `catalog_table`.
-            if not has_path(self._given) and self._of_table is None:
+            is_network = "subscribe" in {name.lower() for name in self._given}
+            if not has_path(self._given) and self._of_table is None and not is_network:
                 return self._check_without_path()
             if has_stream_options(self._given):
                 # Spark does not say here whether it is a stream.

@@ -36,7 +36,7 @@ def tasks_for(options: Options, is_derived: bool) -> list[list[Job]]:
 
     Derived tables need the whole capture, except those that are derived within one session.
     """
-    tasks_max = options.partitions or _PARTITIONS_PER_CORE * _cores()
+    tasks_max = options.partitions or _PARTITIONS_PER_CORE * cores()
     is_split = not is_derived or options.table.name in DECLARATIONS_OF_SPLIT.gives
     inputs = inputs_of(options.paths, options.files, options.tolerance.missing)
     splits_max = tasks_max if is_split else 1
@@ -48,7 +48,7 @@ def tasks_for(options: Options, is_derived: bool) -> list[list[Job]]:
     return tasks + _even(small, count)
 
 
-def _cores() -> int:
+def cores() -> int:
     """Cores of this process: Spark does not pass facts about its cluster to a source."""
     try:
         return len(os.sched_getaffinity(0))

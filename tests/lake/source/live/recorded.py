@@ -1,18 +1,18 @@
-"""Recordings of bundled captures, for tests: the batches of their links, as a recorder writes them.
-
-The state of a segment is written as a copy of all packets before it. A recorder would write less.
-"""
+"""Recordings of bundled captures, for tests: batches of links, as a recorder writes them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from struct import pack
 from typing import NamedTuple
 
 from zenlake import trace
 from zenlake.capture import segment_format as fmt
+from zenlake.recording.segment_file import head_blocks
+from zenlake.recording.state_tracker import StateTracker
 from zenlake.trace.link import Link, LinkBatch
 from zenlake.wire import Frame, Push
 
@@ -86,22 +86,8 @@ def recorded_packets(*names: str) -> list[Recorded]:
     return [one._replace(time_ns=time_ns) for one, time_ns in zip(found, times, strict=True)]
 
 
-def head(segment: int, packets_before: int, recording: str = RECORDING_ID) -> bytes:
-    comment = json.dumps({"recording": recording, "segment": segment})
-    blocks = (
-        fmt.section_block(comment, "zenlake", packets_before),
-        fmt.interface_block(fmt.WIRE, "wire"),
-        fmt.interface_block(fmt.STATE, "state"),
-    )
-    return b"".join(blocks)
-
-
 def wire_block(packet: Recorded, number: int) -> bytes:
     return fmt.packet_block(fmt.WIRE, packet.time_ns, packet.data, packet.flags, number)
-
-
-def state_block(packet: Recorded) -> bytes:
-    return fmt.packet_block(fmt.STATE, packet.time_ns, packet.data, packet.flags, 0)
 
 
 class TestRecorder:
@@ -114,7 +100,8 @@ class TestRecorder:
         self.number = 0
         self.segment = 0
         self._recording = recording
-        self._state: list[Recorded] = []
+        self._tracker = StateTracker()
+        self._last_ns = 0
         folder.mkdir(exist_ok=True)
         description = {"format": 1, "id": recording}
         (folder / "recording.json").write_text(json.dumps(description))
@@ -129,21 +116,35 @@ class TestRecorder:
         if self.segment:
             self.seal()
         self.segment += 1
-        state = b"".join(map(state_block, self._state))
-        self.path.write_bytes(head(self.segment, self.number, self._recording) + state)
+        state = self._tracker.packets()
+        head = head_blocks(self._recording, self.segment, self.number, state, 0)
+        self.path.write_bytes(head)
 
     def seal(self) -> None:
-        last_ns = self._state[-1].time_ns if self._state else 0
         with self.path.open("ab") as file:
-            file.write(fmt.statistics_block(last_ns, 0))
+            file.write(fmt.statistics_block(self._last_ns, 0))
         self.path.rename(self.folder / f"{self.segment:08}.pcapng")
 
     def write(self, packets: list[Recorded]) -> None:
         with self.path.open("ab") as file:
             for packet in packets:
                 self.number += 1
+                self._last_ns = packet.time_ns
+                self._tracker.feed_packet(packet.time_ns, packet.data, packet.flags)
                 file.write(wire_block(packet, self.number))
-        self._state += packets
+
+
+def parts_of(packets: list[Recorded], count: int) -> list[list[Recorded]]:
+    """About equal parts. Between them no session is being opened."""
+    tracker = StateTracker()
+    quiet = [0]
+    for place, packet in enumerate(packets, 1):
+        tracker.feed_packet(packet.time_ns, packet.data, packet.flags)
+        if all(link.is_open or link.is_over for link in tracker.links):
+            quiet.append(place)
+    wanted = [len(packets) * number // count for number in range(1, count)]
+    bounds = [0, *(max(one for one in quiet if one <= place) for place in wanted), len(packets)]
+    return [packets[start:stop] for start, stop in pairwise(bounds)]
 
 
 def write_recording(folder: Path, packets: list[Recorded], segments: int) -> Path:

@@ -18,8 +18,9 @@ from zenlake.lake.source.data_source import ZenohSource
 class Stream:
     """Batches of one query; each is read as soon as it is planned."""
 
-    def __init__(self, path: Path | str, table: str = "messages", **options: str) -> None:
-        source = ZenohSource({"path": str(path), "table": table, **options})
+    def __init__(self, path: Path | None, table: str = "messages", **options: str) -> None:
+        place = {} if path is None else {"path": str(path)}
+        source = ZenohSource({**place, "table": table, **options})
         schema = StructType.fromJson(source.schema().jsonValue())
         self.reader: Any = pickle.loads(pickle.dumps(source)).streamReader(schema)
         self.arrow = TABLES[table].arrow

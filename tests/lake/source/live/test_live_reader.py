@@ -313,6 +313,22 @@ def test_removed_segments_stop_the_query_or_are_counted(
     assert sorted(pa.concat_tables([before, after])["packet"].to_pylist()) == sorted(kept)
 
 
+def test_segment_removed_after_planning_is_a_loss(
+    tmp_path: Path, packets: list[Recorded], caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = write_recording(tmp_path / "recording", packets, 3)
+    stream = Stream(folder, "batches")
+    tolerant = Stream(folder, "batches", failOnDataLoss="false")
+    start = stream.start()
+    tasks = stream.reader.partitions(start, stream.next(start))
+    (folder / "00000002.pcapng").unlink()
+    with pytest.raises(ZenlakeError, match="00000002 was removed before its packets from"):
+        list(stream.reader.read(tasks[1]))
+    with caplog.at_level(logging.WARNING, "zenlake.lake.source"):
+        assert [len(list(tolerant.reader.read(task))) for task in tasks] == [1, 0, 1]
+    assert len(caplog.records) == 1
+
+
 def test_removed_segment_that_was_read_is_no_loss(tmp_path: Path, packets: list[Recorded]) -> None:
     recorder = TestRecorder(tmp_path / "recording")
     recorder.write(packets[:100])

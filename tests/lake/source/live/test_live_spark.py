@@ -14,10 +14,12 @@ import pytest
 from tests.lake.source.live.recorded import (
     Recorded,
     TestRecorder,
+    parts_of,
     recorded_packets,
     write_recording,
 )
-from tests.lake.source.live.streams import rows
+from tests.lake.source.live.stored_stream import STORED, TABLE, checkpoint_offset
+from tests.lake.source.live.streams import Stream, rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,12 +61,8 @@ class Sink:
         return rows(found)
 
 
-def batch_rows(spark: SparkSession, recording: Path, table: str = "messages") -> list[str]:
-    from tests.lake.source.live.streams import Stream
-
-    found = Stream(recording, table).all()
-    assert isinstance(found, pa.Table)
-    return rows(found)
+def batch_rows(recording: Path, table: str = "messages") -> list[str]:
+    return rows(Stream(recording, table).all())
 
 
 def test_restarts_with_limits_read_every_row_once(
@@ -72,12 +70,12 @@ def test_restarts_with_limits_read_every_row_once(
 ) -> None:
     recorder = TestRecorder(tmp_path / "recording")
     sink = Sink(spark, tmp_path, maxBytesPerTrigger="60k", minPartitions="3")
-    for start in range(0, len(packets), 300):
-        recorder.write(packets[start : start + 300])
+    for part in parts_of(packets, 3):
+        recorder.write(part)
         query = sink.run(recorder.folder)
         assert query.exception() is None
         recorder.rotate()
-    assert sink.rows() == batch_rows(spark, recorder.folder)
+    assert sink.rows() == batch_rows(recorder.folder)
     progress = query.recentProgress[-1]["sources"][0]
     assert '"segment":"' in str(progress["endOffset"]).replace(" ", "").replace("'", '"')
 
@@ -90,11 +88,11 @@ def test_available_now_ends_while_a_writer_goes_on(
     is_over = threading.Event()
 
     def write() -> None:
-        for start in range(100, len(packets), 10):
-            if is_over.is_set():
+        for start in range(100, len(packets), 5):
+            if is_over.wait(0.1):
                 return recorder.write(packets[start:])
-            recorder.write(packets[start : start + 10])
-            time.sleep(0.02)
+            recorder.write(packets[start : start + 5])
+        return None
 
     writer = threading.Thread(target=write)
     writer.start()
@@ -108,7 +106,7 @@ def test_available_now_ends_while_a_writer_goes_on(
         writer.join()
     sink.run(recorder.folder)
     assert 0 < seen < len(sink.rows())
-    assert sink.rows() == batch_rows(spark, recorder.folder, "batches")
+    assert sink.rows() == batch_rows(recorder.folder, "batches")
 
 
 @pytest.mark.parametrize("fault", ["commit deleted", "offset truncated", "both"])
@@ -117,8 +115,9 @@ def test_damaged_checkpoint_is_replayed_or_refused(
 ) -> None:
     recorder = TestRecorder(tmp_path / "recording")
     sink = Sink(spark, tmp_path, table="samples")
-    for start in (0, 400):
-        recorder.write(packets[start : start + 400])
+    first, second, third = parts_of(packets, 3)
+    for part in (first, second):
+        recorder.write(part)
         sink.run(recorder.folder)
     if fault != "offset truncated":
         (sink.checkpoint / "commits" / "1").unlink()
@@ -126,14 +125,14 @@ def test_damaged_checkpoint_is_replayed_or_refused(
     if fault != "commit deleted":
         (sink.checkpoint / "offsets" / "1").write_bytes(b"")
         (sink.checkpoint / "offsets" / ".1.crc").unlink(missing_ok=True)
-    recorder.write(packets[800:])
+    recorder.write(third)
     error = failure(sink, recorder.folder)
     if error:
         # Spark 4.3 refuses an offset without content; nothing is lost by that.
         assert fault != "commit deleted"
         assert "offset" in error.lower() or "log" in error.lower()
         return
-    assert sink.rows() == batch_rows(spark, recorder.folder, "samples")
+    assert sink.rows() == batch_rows(recorder.folder, "samples")
 
 
 def failure(sink: Sink, recording: Path) -> str:
@@ -169,7 +168,7 @@ def test_second_query_on_a_checkpoint_is_refused(
         second = sink.start(folder, processingTime="100 milliseconds")
         assert not first.isActive
         second.processAllAvailable()
-        assert sink.rows() == batch_rows(spark, folder)
+        assert sink.rows() == batch_rows(folder)
     finally:
         spark.conf.unset(setting)
         first.stop()
@@ -184,11 +183,11 @@ def test_processing_time_trigger_follows_the_recording(
     sink = Sink(spark, tmp_path, table="batches")
     query = sink.start(recorder.folder, processingTime="0 seconds")
     try:
-        for start in range(0, len(packets), 200):
-            recorder.write(packets[start : start + 200])
+        for part in parts_of(packets, 4):
+            recorder.write(part)
             query.processAllAvailable()
             recorder.rotate()
-        assert sink.rows() == batch_rows(spark, recorder.folder, "batches")
+        assert sink.rows() == batch_rows(recorder.folder, "batches")
     finally:
         query.stop()
 
@@ -221,3 +220,20 @@ def test_bad_input_is_one_line_on_spark(
     sink.run(folder)
     assert sink.rows() == before
     shutil.rmtree(empty)
+
+
+def test_stored_checkpoint_and_recording_are_read(spark: SparkSession, tmp_path: Path) -> None:
+    """R15: a query of an earlier release goes on where it was."""
+    shutil.copytree(STORED, tmp_path, dirs_exist_ok=True)
+    offset = checkpoint_offset(tmp_path / "checkpoint")
+    found: list[pa.Table] = []
+    reader = spark.readStream.format("zenoh").option("table", TABLE)
+    writer = reader.load(str(tmp_path / "recording")).writeStream
+    writer = writer.foreachBatch(lambda frame, _number: found.append(frame.toArrow()))
+    writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+    assert writer.trigger(availableNow=True).start().awaitTermination(120)
+    everything = Stream(tmp_path / "recording", TABLE).all()
+    assert everything.num_rows == 781
+    later = everything.filter(pa.compute.greater(everything["packet"], offset["packet"]))
+    assert 0 < later.num_rows < everything.num_rows
+    assert rows(pa.concat_tables(found)) == rows(later)

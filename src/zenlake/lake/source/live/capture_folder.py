@@ -65,6 +65,14 @@ class CaptureFolder:
             self._first_ns[path] = first.time_ns
         return self._first_ns[path]
 
+    def end_of(self, file: LiveFile, files: list[LiveFile]) -> Cut | None:
+        """Not known: a capture does not tell how many packets it has."""
+        return None
+
+    def state_at(self, file: LiveFile, position: int) -> bytes:
+        """Nothing: tasks read the packets before."""
+        return b""
+
     def cuts(self, file: LiveFile, position: int, packet: int) -> Iterator[Cut]:
         try:
             with open(file.path, "rb") as opened:

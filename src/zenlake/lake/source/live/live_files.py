@@ -7,6 +7,8 @@ from typing import Final, NamedTuple, Protocol
 
 WINDOW_BYTES: Final = 4 << 20
 """Bytes of a file that are read at a time."""
+HANDSHAKE_SECONDS_MAX: Final = 2
+"""How long a micro-batch waits for the end of a handshake."""
 
 
 class LiveFile(NamedTuple):
@@ -47,6 +49,14 @@ class LiveFolder(Protocol):
 
     def cuts(self, file: LiveFile, position: int, packet: int) -> Iterator[Cut]:
         """The cuts after a position, which is 0 or a cut; the end of a complete file is one."""
+        ...
+
+    def end_of(self, file: LiveFile, files: list[LiveFile]) -> Cut | None:
+        """The last cut of a complete file, if it is known without reading the file."""
+        ...
+
+    def state_at(self, file: LiveFile, position: int) -> bytes:
+        """Blocks with which a reader begins at a position of a segment, instead of its start."""
         ...
 
 

@@ -6,7 +6,8 @@
 `position` is the byte offset of a block or record in it. The rest is optional in offsets that users
 write: `packet` is the number of packets before the position (of the recording, or of the file), and
 `recording` the id of the recording. They reveal offsets of another folder, and tell how much is
-missing if old segments were removed.
+missing if old segments were removed. Offsets of `queries` and `replies` have `oldest_open`, the
+offset from which a reader must look for requests without an outcome.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from zenlake.errors import LocalError
 _POSITION_MAX: Final = (1 << 63) - 1
 _JSON_CHARACTERS_MAX: Final = 4_096
 _NAME_CHARACTERS_MAX: Final = 255
-_KNOWN: Final = ("segment", "position", "packet", "recording")
+_KNOWN: Final = ("segment", "position", "packet", "recording", "oldest_open")
 
 
 class Offset(NamedTuple):
@@ -28,10 +29,15 @@ class Offset(NamedTuple):
     position: int
     packet: int | None = None
     recording: str | None = None
+    oldest_open: Offset | None = None
+    """The beginning of the batch with the oldest request that is open here."""
 
     def to_json(self) -> dict[str, Any]:
         """For Spark, without what is not known."""
-        return {name: value for name, value in self._asdict().items() if value is not None}
+        found = {name: value for name, value in self._asdict().items() if value is not None}
+        if self.oldest_open is not None:
+            found["oldest_open"] = self.oldest_open._replace(oldest_open=None).to_json()
+        return found
 
 
 def parse_offset(found: object, where: str) -> Offset:
@@ -52,7 +58,12 @@ def parse_offset(found: object, where: str) -> Offset:
     packet = found.get("packet")
     if packet is not None:
         packet = _count(packet, f"{where}: the packet")
-    return Offset(segment, position, packet, recording)
+    oldest = found.get("oldest_open")
+    if oldest is not None:
+        if not isinstance(oldest, Mapping) or "oldest_open" in oldest:
+            raise LocalError(f"{where}: oldest_open is no offset")
+        oldest = parse_offset(oldest, f"{where}: oldest_open")
+    return Offset(segment, position, packet, recording, oldest)
 
 
 def parse_offset_text(text: str, where: str) -> Offset:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
+import tempfile
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from zenlake.errors import LocalError
+from zenlake.keyexpr import canonize
 from zenlake.lake.schema.table import Table
 from zenlake.lake.source.live.offsets import Offset, parse_offset_text
 from zenlake.lake.source.options import (
@@ -14,6 +18,7 @@ from zenlake.lake.source.options import (
     Options,
     check_names,
     flag,
+    has_path,
     moment_ns,
     read_options,
     shown,
@@ -21,12 +26,13 @@ from zenlake.lake.source.options import (
 
 STREAM_ONLY: Final = (
     *("startingOffsets", "startingTimestamp", "maxBytesPerTrigger", "maxFilesPerTrigger"),
-    *("minPartitions", "failOnDataLoss"),
+    *("minPartitions", "failOnDataLoss", "subscribe", "recordingLocation"),
 )
 """Options that only streams have."""
-KNOWN: Final = ("table", "key", "kind", *STREAM_ONLY)
+KNOWN: Final = ("table", "key", "kind", "connect", *STREAM_ONLY)
 _NAMES: Final = frozenset(name.lower() for name in STREAM_ONLY)
-_PATH: Final = "path"
+_NETWORK: Final = ("connect", "subscribe", "recordingLocation")
+_LISTED_MAX: Final = 64
 
 READ_TABLES: Final = ("batches", "messages", "samples")
 """Tables with one row for each batch or message: rows appear as soon as it was recorded."""
@@ -37,6 +43,13 @@ EARLIEST: Final = "earliest"
 LATEST: Final = "latest"
 _SIZE: Final = re.compile(r"([0-9]{1,18})([kmgt]?)b?", re.IGNORECASE)
 _UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+class Network(NamedTuple):
+    """A network whose publications are recorded while the query runs."""
+
+    endpoints: tuple[str, ...]
+    keys: tuple[str, ...]
 
 
 class StreamOptions(NamedTuple):
@@ -50,6 +63,8 @@ class StreamOptions(NamedTuple):
     files_max: int | None = None
     partitions_min: int = 1
     fails_on_loss: bool = True
+    network: Network | None = None
+    """What to record, if no path is given."""
 
     @property
     def path(self) -> str:
@@ -69,7 +84,15 @@ def read_stream_options(given: Mapping[str, str]) -> StreamOptions:
     """Parses options, whose names may be in any case; error at the first invalid one."""
     options = {name.lower(): value for name, value in given.items()}
     check_names(options, KNOWN)
-    rows = read_options({name: text for name, text in options.items() if name not in _NAMES})
+    network = _network(options)
+    of_rows = {
+        name: text
+        for name, text in options.items()
+        if name not in _NAMES and name != _NETWORK[0].lower()
+    }
+    if network is not None:
+        of_rows["path"] = options.get("recordinglocation") or default_location(network)
+    rows = read_options(of_rows)
     if len(rows.paths) != 1:
         raise LocalError("a stream follows one folder: give one path to load()")
     _check_table(rows.table.name)
@@ -82,7 +105,38 @@ def read_stream_options(given: Mapping[str, str]) -> StreamOptions:
         files_max=_count("maxFilesPerTrigger", options.get("maxfilespertrigger"), (1 << 31) - 1),
         partitions_min=_count("minPartitions", options.get("minpartitions"), PARTITIONS_MAX) or 1,
         fails_on_loss=flag("failOnDataLoss", options, "true"),
+        network=network,
     )
+
+
+def _network(options: Mapping[str, str]) -> Network | None:
+    given = [name for name in _NETWORK if name.lower() in options]
+    if not given:
+        return None
+    if has_path(options):
+        raise LocalError(f"option {given[0]} records a network: give no path to load() with it")
+    for name in _NETWORK[:2]:
+        if name not in options:
+            raise LocalError(f"option {name} is missing: a network needs connect and subscribe")
+    endpoints, keys = (_listed(name, options[name]) for name in _NETWORK[:2])
+    for endpoint in endpoints:
+        if not re.fullmatch(r"[a-z0-9]+/\S+", endpoint):
+            raise LocalError(f"option connect is such as tcp/host:7447, not {shown(endpoint)}")
+    return Network(endpoints, tuple(canonize(key) for key in keys))
+
+
+def _listed(name: str, text: str) -> tuple[str, ...]:
+    found = tuple(one.strip() for one in text.split(",") if one.strip())
+    if not 0 < len(found) <= _LISTED_MAX:
+        raise LocalError(f"option {name} lists 1 to {_LISTED_MAX} values, separated by commas")
+    return found
+
+
+def default_location(network: Network) -> str:
+    """The folder of a recording that no option names. Spark does not tell a Python source where
+    the checkpoint is. A restart on the same machine finds the same folder."""
+    name = hashlib.sha256(repr(network).encode()).hexdigest()[:32]
+    return os.path.join(tempfile.gettempdir(), f"zenlake-streams-{os.getuid()}", name)
 
 
 def _check_table(name: str) -> None:

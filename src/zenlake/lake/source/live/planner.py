@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -12,14 +13,21 @@ from zenlake.errors import LocalError
 from zenlake.lake.errors import LakeError
 from zenlake.lake.plan.inputs import local_path
 from zenlake.lake.source.live.capture_folder import CaptureFolder
-from zenlake.lake.source.live.live_files import Cut, LiveFile, LiveFolder
+from zenlake.lake.source.live.live_files import HANDSHAKE_SECONDS_MAX, Cut, LiveFile, LiveFolder
 from zenlake.lake.source.live.offsets import Offset
-from zenlake.lake.source.live.recording_folder import RecordingFolder, is_recording
+from zenlake.lake.source.live.recording_folder import (
+    RecordingFolder,
+    is_recording,
+    sealed_or_not,
+)
+from zenlake.lake.source.planning import cores
 
 logger = logging.getLogger("zenlake.lake.source")
 
-PIECE_BYTES: Final = 32 << 20
-"""Bytes of a partition, unless `minPartitions` asks for smaller ones."""
+PIECE_BYTES_MAX: Final = 64 << 20
+"""Bytes of a partition: by default a segment."""
+PIECE_BYTES_MIN: Final = 8 << 20
+"""A smaller range is not divided among the cores, unless `minPartitions` asks for it."""
 
 
 class Piece(NamedTuple):
@@ -33,11 +41,13 @@ class Piece(NamedTuple):
     """The number of the last packet before it."""
     last: int | None
     """The number of its last packet; None if it ends with its file."""
-    end_ns: int
-    """The time of its last packet, where it is known."""
     is_recording: bool
+    state: bytes = b""
+    """Blocks that stand for all packets of its segment before it."""
     earlier: tuple[str, ...] = ()
     """Rotated captures before this file, which are read for the state of their connections."""
+    with_earlier_declarations: bool = False
+    """Whether declarations that are alive at its beginning are rows too."""
 
 
 class Limits(NamedTuple):
@@ -72,7 +82,9 @@ class Planner:
     def __init__(self, folder: LiveFolder, fails_on_loss: bool) -> None:
         self._folder = folder
         self._fails_on_loss = fails_on_loss
-        self._is_recording = folder.recording is not None
+        self.is_recording = folder.recording is not None
+        self._latest: Offset | None = None
+        """The end as it was last seen: what is before need not be read again."""
         self._lost: set[str] = set()
         """Offsets whose loss was reported."""
 
@@ -88,7 +100,10 @@ class Planner:
             return self.earliest()
         # All files before the last one are complete.
         last = files[-1]
-        return self.advance(self._offset(last.name, 0, last.packets_before), Limits())
+        if self._latest is None or self._latest.segment != last.name:
+            self._latest = self._offset(last.name, 0, last.packets_before)
+        self._latest = self.advance(self._latest, Limits())
+        return self._latest
 
     def at_time(self, time_ns: int) -> Offset:
         """The first packet that is not older; the end if all are."""
@@ -119,7 +134,7 @@ class Planner:
                 f"{self._folder.capture} is {self._folder.recording or 'no recording'}: "
                 "a checkpoint cannot be used for another folder"
             )
-        if self._is_recording and offset.segment and not offset.segment.isdecimal():
+        if self.is_recording and offset.segment and not offset.segment.isdecimal():
             raise LocalError(f"{offset.segment!a} is no segment of {self._folder.capture}")
         return offset
 
@@ -144,17 +159,23 @@ class Planner:
 
         A single block may exceed the limit of bytes, because the stream could not go on otherwise.
         """
-        found = start
-        quiet = start
+        found = quiet = start = start._replace(oldest_open=None)
+        last_ns = 0
         used_bytes = used_files = 0
-        for file, position, packet in self._rest(self._folder.files(), start):
+        files = self._folder.files()
+        for file, position, packet in self._rest(files, start):
             if limits.files_max is not None and used_files >= limits.files_max:
                 break
             if mark is not None and self._is_behind(mark, file):
                 break
             stop_at = mark.position if mark is not None and mark.segment == file.name else None
             is_used = False
-            for cut in self._folder.cuts(file, position, packet):
+            cuts = self._folder.cuts(file, position, packet)
+            if stop_at is None and limits == Limits():
+                # Where nothing limits the batch, only the last file must be read here.
+                whole = self._folder.end_of(file, files)
+                cuts = cuts if whole is None else iter((whole,))
+            for cut in cuts:
                 if stop_at is not None and cut.position > stop_at:
                     break
                 size = used_bytes + cut.position - position
@@ -163,47 +184,70 @@ class Planner:
                 found = self._offset(file.name, cut.position, cut.packet)
                 if cut.is_quiet:
                     quiet = found
+                last_ns = cut.time_ns
                 is_used = is_used or cut.position > position
             used_bytes += found.position - position if found.segment == file.name else 0
             used_files += is_used
-        # While sessions are being opened, the batch ends before them.
-        return quiet
+        # While sessions are being opened, the batch ends before them, unless nothing follows.
+        is_fresh = abs(time.time_ns() - last_ns) < HANDSHAKE_SECONDS_MAX * 1_000_000_000
+        return quiet if is_fresh else found
 
     def pieces(self, start: Offset, end: Offset, count_min: int) -> list[Piece]:
         """The ranges between two offsets, each in one file."""
         files = self._folder.files()
-        chosen: list[tuple[LiveFile, list[Cut], int]] = []
+        chosen: list[tuple[LiveFile, Cut, int | None]] = []
+        size = 0
         for file, position, packet in self._rest(files, start):
             if self._is_behind(end, file):
                 break
             stop_at = end.position if end.segment == file.name else None
-            cuts = [Cut(position, packet, 0, True)]
-            for cut in self._folder.cuts(file, position, packet):
-                if stop_at is not None and cut.position > stop_at:
-                    break
-                cuts.append(cut)
-            if stop_at is not None and cuts[-1].position != stop_at:
-                raise LakeError(
-                    f"{file.name} ends at byte {cuts[-1].position}, before the offset {stop_at} of "
-                    "a batch that was planned: was it replaced?",
-                    self._folder.capture,
-                )
-            if cuts[-1].position > position:
-                chosen.append((file, cuts, cuts[-1].position - position))
-        size = sum(bytes for _, _, bytes in chosen)
-        piece_bytes = max(1, min(PIECE_BYTES, -(-size // count_min)))
+            size += (_size_of(file) if stop_at is None else stop_at) - position
+            chosen.append((file, Cut(position, packet, 0, True), stop_at))
+        piece_bytes = min(PIECE_BYTES_MAX, max(PIECE_BYTES_MIN, -(-size // cores())))
+        piece_bytes = max(1, min(piece_bytes, -(-size // count_min)))
         return [
             piece
-            for file, cuts, _ in chosen
-            for piece in self._divide(file, cuts, piece_bytes, files)
+            for file, begin, stop_at in chosen
+            for piece in self._divide(
+                file,
+                self._cuts_between(file, begin, stop_at, files, piece_bytes),
+                files,
+                piece_bytes,
+            )
         ]
 
+    def _cuts_between(
+        self,
+        file: LiveFile,
+        begin: Cut,
+        stop_at: int | None,
+        files: list[LiveFile],
+        piece_bytes: int,
+    ) -> list[Cut]:
+        """Where a range of one file may be divided, with its beginning and end."""
+        whole = self._folder.end_of(file, files)
+        is_asked = whole is not None and stop_at in (None, whole.position)
+        if whole is not None and is_asked and whole.position - begin.position <= piece_bytes:
+            return [begin, whole]
+        cuts = [begin]
+        for cut in self._folder.cuts(file, begin.position, begin.packet):
+            if stop_at is not None and cut.position > stop_at:
+                break
+            cuts.append(cut)
+        if stop_at is not None and cuts[-1].position != stop_at:
+            raise LakeError(
+                f"{file.name} ends at byte {cuts[-1].position}, before the offset {stop_at} of "
+                "a batch that was planned: was it replaced?",
+                self._folder.capture,
+            )
+        return cuts
+
     def _divide(
-        self, file: LiveFile, cuts: list[Cut], piece_bytes: int, files: list[LiveFile]
+        self, file: LiveFile, cuts: list[Cut], files: list[LiveFile], piece_bytes: int
     ) -> Iterator[Piece]:
         begin = cuts[0]
         earlier: tuple[str, ...] = ()
-        if not self._is_recording:
+        if not self.is_recording:
             # Each task reads all packets before its own, for the state of their connections.
             piece_bytes = 1 << 62
             earlier = tuple(one.path for one in files[: files.index(file)])
@@ -218,7 +262,7 @@ class Planner:
             # The rest is not worth a task of its own.
             if cuts[-1].position - cut.position < piece_bytes // 8:
                 cut = cuts[-1]
-            is_end = file.is_complete and cut is cuts[-1] and not self._is_recording
+            is_end = file.is_complete and cut is cuts[-1] and not self.is_recording
             yield Piece(
                 path=file.path,
                 name=file.name,
@@ -226,8 +270,8 @@ class Planner:
                 stop=cut.position,
                 first=begin.packet,
                 last=None if is_end and _is_whole(file, cut) else cut.packet,
-                end_ns=cut.time_ns,
-                is_recording=self._is_recording,
+                is_recording=self.is_recording,
+                state=self._folder.state_at(file, begin.position) if begin.position else b"",
                 earlier=earlier,
             )
             begin = cut
@@ -255,12 +299,12 @@ class Planner:
 
     def _check_next(self, before: LiveFile, file: LiveFile) -> None:
         """Segments are numbered without gaps."""
-        if self._is_recording and int(file.name) != int(before.name) + 1:
+        if self.is_recording and int(file.name) != int(before.name) + 1:
             missing = Offset(f"{int(before.name) + 1:08}", 0)
             self._report_loss(missing, [file])
 
     def _check_size(self, file: LiveFile, start: Offset) -> None:
-        if not self._is_recording and file.path.endswith((".gz", ".zst")):
+        if not self.is_recording and file.path.endswith((".gz", ".zst")):
             return
         try:
             size = os.path.getsize(file.path)
@@ -275,13 +319,13 @@ class Planner:
             )
 
     def _later(self, files: list[LiveFile], start: Offset) -> list[LiveFile]:
-        if self._is_recording:
+        if self.is_recording:
             return [file for file in files if int(file.name) > int(start.segment)]
         return files
 
     def _report_loss(self, start: Offset, later: list[LiveFile]) -> None:
         """A file that a query was about to read is gone."""
-        if self._is_recording:
+        if self.is_recording:
             if later and later[0].packets_before == start.packet:
                 # The missing segment was read to its end.
                 return
@@ -306,13 +350,20 @@ class Planner:
         """Whether a file begins after an offset."""
         if not end.segment:
             return True
-        if self._is_recording:
+        if self.is_recording:
             return int(file.name) > int(end.segment)
         names = [one.name for one in self._folder.files()]
         return end.segment in names and names.index(file.name) > names.index(end.segment)
 
     def _offset(self, name: str, position: int, packet: int) -> Offset:
         return Offset(name, position, packet, self._folder.recording)
+
+
+def _size_of(file: LiveFile) -> int:
+    try:
+        return os.path.getsize(sealed_or_not(file.path))
+    except OSError:
+        return 0
 
 
 def _is_whole(file: LiveFile, cut: Cut) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
-from struct import Struct
+from collections.abc import Callable, Collection
 from tempfile import TemporaryDirectory
 from typing import Final
 
@@ -12,69 +11,110 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from zenlake.capture.files import packets
-from zenlake.capture.packet import Packet, Skipped
-from zenlake.capture.pcapng import PACKET
-from zenlake.capture.segment_format import LINK_TYPE_RAW_IP, WIRE, trailer_of
+from zenlake.capture.packet import Skipped
+from zenlake.capture.segment_format import (
+    STATE,
+    WIRE,
+    interface_block,
+    section_block,
+)
 from zenlake.lake.errors import LakeError
 from zenlake.lake.exact_reader.exact_tables import ExactReader, Tables
 from zenlake.lake.merge.split import Split, read_split
 from zenlake.lake.source.live.planner import Piece
 from zenlake.lake.source.live.recording_folder import sealed_or_not
 from zenlake.trace.rows.seq import ORDINAL_BITS
-from zenlake.trace.trace import from_packets
+from zenlake.trace.trace import Trace
 
 Write = Callable[[Tables], None]
 
 FAST_BYTES_MIN: Final = 1 << 20
-"""The exact reader reads a smaller piece faster than a worker loads kernels for the first time."""
-_HEAD: Final = Struct("<II")
-_PACKET: Final = Struct("<IIIIIII")
+"""The exact reader reads less than this faster than a worker loads kernels."""
 _BEFORE_ALL: Final = -(1 << 36)
 """The number of the first packet that is read for the state only; `seq` has room for it."""
 
 
-def read_piece(piece: Piece, capture: str, tables: Collection[str], write: Write) -> None:
-    """Calls `write` with tables of the packets in the piece."""
+def read_piece(piece: Piece, capture: str, tables: Collection[str], write: Write) -> int:
+    """Calls `write` with tables of the packets in the piece; the time of the last packet."""
     if piece.is_recording:
-        _read_segment(piece, capture, tables, write)
-    else:
-        _read_capture(piece, capture, tables, write)
+        return _read_segment(piece, capture, tables, write)
+    return _read_capture(piece, capture, tables, write)
 
 
-def _read_segment(piece: Piece, capture: str, tables: Collection[str], write: Write) -> None:
-    path = sealed_or_not(piece.path)
-    try:
-        with open(path, "rb") as file:
-            data = file.read(piece.stop)
-    except OSError as error:
-        raise LakeError.from_os(error, path) from None
-    if len(data) < piece.stop:
-        raise LakeError(f"has {len(data)} bytes, and {piece.stop} were planned", path)
+def path_of(piece: Piece) -> str | None:
+    """The file of a piece, which may have been sealed or compressed since it was planned."""
+    if piece.is_recording:
+        path = sealed_or_not(piece.path)
+        return path if os.path.exists(path) else None
+    return _compressed_or_not(piece.path)
 
+
+def _compressed_or_not(path: str) -> str | None:
+    names = (path, f"{path}.gz", f"{path}.zst")
+    return next((name for name in names if os.path.exists(name)), None)
+
+
+def _read_segment(piece: Piece, capture: str, tables: Collection[str], write: Write) -> int:
     def pick(found: Tables) -> None:
-        chosen = {name: _within(parts, piece) for name, parts in found.items() if name in tables}
+        chosen = {
+            name: _within(parts, piece, name) for name, parts in found.items() if name in tables
+        }
         write({name: parts for name, parts in chosen.items() if parts})
 
-    if piece.stop - piece.start >= FAST_BYTES_MIN and _read_fast(data, capture, tables, pick):
-        return
-    last = piece.first if piece.last is None else piece.last
-    found = from_packets((last, piece.end_ns))
+    with TemporaryDirectory(prefix="zenlake-") as folder:
+        path = os.path.join(folder, "range.pcapng")
+        with open(path, "wb") as file:
+            size = file.write(_segment_of(piece))
+        if size >= FAST_BYTES_MIN:
+            last_ns = _read_fast(path, capture, tables, pick)
+            if last_ns is not None:
+                return last_ns
+        return _read_exact(path, capture, tables, pick)
+
+
+def _read_exact(path: str, capture: str, tables: Collection[str], pick: Write) -> int:
+    found = Trace(())
     exact = ExactReader(found, capture, tables)
-    for packet in segment_packets(data):
+    for packet in packets((path,), Skipped()):
         for item, events in found.feed(packet):
             pick(exact.feed(item, events))
     for item, events in found.finish():
         pick(exact.feed(item, events))
     pick(exact.finish())
+    return found.last_ns or 0
 
 
-def _within(parts: list[pa.Table], piece: Piece) -> list[pa.Table]:
+def _segment_of(piece: Piece) -> bytes:
+    """A segment that has only the piece, and the state before it."""
+    path = sealed_or_not(piece.path)
+    try:
+        with open(path, "rb") as file:
+            file.seek(piece.start)
+            data = file.read(piece.stop - piece.start)
+    except OSError as error:
+        raise LakeError.from_os(error, path) from None
+    if len(data) < piece.stop - piece.start:
+        raise LakeError(f"has {piece.start + len(data)} bytes, of {piece.stop} planned", path)
+    if not piece.start:
+        return data
+    head = (
+        section_block("{}", "zenlake", piece.first),
+        interface_block(WIRE, "wire"),
+        interface_block(STATE, "state"),
+    )
+    return b"".join((*head, piece.state, data))
+
+
+def _within(parts: list[pa.Table], piece: Piece, table: str) -> list[pa.Table]:
     """Rows of packets in the piece."""
     found = []
+    first = piece.first
+    if piece.with_earlier_declarations and table == "declare_events":
+        first = _BEFORE_ALL
     for part in parts:
         numbers = part["packet"] if "packet" in part.column_names else None
         if numbers is not None:
-            mask = pc.greater(numbers, piece.first)
+            mask = pc.greater(numbers, first)
             if piece.last is not None:
                 mask = pc.and_(mask, pc.less_equal(numbers, piece.last))
             part = part.filter(mask)
@@ -83,52 +123,15 @@ def _within(parts: list[pa.Table], piece: Piece) -> list[pa.Table]:
     return found
 
 
-def segment_packets(data: bytes) -> Iterator[Packet]:
-    """The packets of a segment with their numbers; those that repeat state have numbers <= 0."""
-    position = 0
-    state = _BEFORE_ALL
-    while position + 12 <= len(data):
-        type, length = _HEAD.unpack_from(data, position)
-        stop = position + length
-        if length < 12 or stop > len(data):
-            return
-        trailer = trailer_of(data, position, stop)
-        if type == PACKET and trailer is not None:
-            _, _, interface, high, low, captured, size = _PACKET.unpack_from(data, position)
-            state += 1
-            number = trailer[1] if interface == WIRE else state
-            start = position + 28
-            content = data[start : start + captured]
-            yield Packet(number, high << 32 | low, LINK_TYPE_RAW_IP, content, size, interface)
-        position = stop
-
-
-def _read_fast(data: bytes, capture: str, tables: Collection[str], pick: Write) -> bool:
-    """Whether the fast reader could read it."""
+def _read_fast(path: str, capture: str, tables: Collection[str], pick: Write) -> int | None:
+    """The time of the last packet; None if the fast reader cannot read it."""
     from zenlake.lake import fast_reader
 
-    with TemporaryDirectory(prefix="zenlake-") as folder:
-        path = os.path.join(folder, "range.pcapng")
-        with open(path, "wb") as file:
-            file.write(data)
-        survey = fast_reader.survey(path)
-        if isinstance(survey, fast_reader.Refusal) or not survey.may_be_regular.any():
-            return False
-        shift = _first_number(data)
-
-        def renumber(found: Tables) -> None:
-            pick({name: [_shifted(part, shift) for part in parts] for name, parts in found.items()})
-
-        read_split(Split(path, capture, survey, None, True, frozenset(tables)), renumber)
-    return True
-
-
-def _first_number(data: bytes) -> int:
-    """What to add to the place of a packet in the file for its number in the recording."""
-    for place, packet in enumerate(segment_packets(data), 1):
-        if packet.number > 0:
-            return packet.number - place
-    return 0
+    survey = fast_reader.survey(path)
+    if isinstance(survey, fast_reader.Refusal) or not survey.may_be_regular.any():
+        return None
+    read_split(Split(path, capture, survey, None, True, frozenset(tables)), pick)
+    return int(survey.last_ns)
 
 
 def _shifted(part: pa.Table, shift: int) -> pa.Table:
@@ -141,17 +144,19 @@ def _shifted(part: pa.Table, shift: int) -> pa.Table:
     return part
 
 
-def _read_capture(piece: Piece, capture: str, tables: Collection[str], write: Write) -> None:
+def _read_capture(piece: Piece, capture: str, tables: Collection[str], write: Write) -> int:
     """The rows that packets of the piece complete, after all packets before them were read.
 
     The end of the piece is not the end of the capture, so the trace is not finished.
     """
     skipped = Skipped()
-    found = from_packets((0, 0))
+    found = Trace(())
     path = os.path.join(capture, os.path.basename(piece.path))
     exact = ExactReader(found, path, tables)
     before = 0
-    for packet in packets(piece.earlier, skipped):
+    # An old capture that was removed meanwhile only held the state of its connections.
+    earlier = filter(None, map(_compressed_or_not, piece.earlier))
+    for packet in packets(earlier, skipped):
         before = packet.number
         for _ in found.feed(packet):
             pass
@@ -159,7 +164,7 @@ def _read_capture(piece: Piece, capture: str, tables: Collection[str], write: Wr
     def renumber(made: Tables) -> None:
         write({name: [_shifted(part, -before) for part in parts] for name, parts in made.items()})
 
-    for packet in packets((piece.path,), skipped):
+    for packet in packets((path_of(piece) or piece.path,), skipped):
         number = packet.number
         if piece.last is not None and number > piece.last:
             break
@@ -171,3 +176,4 @@ def _read_capture(piece: Piece, capture: str, tables: Collection[str], write: Wr
         for item, events in found.feed(packet):
             renumber(exact.feed(item, events))
     renumber(exact.finish())
+    return found.last_ns or 0

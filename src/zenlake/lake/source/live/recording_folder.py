@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import time
 from collections.abc import Iterator
 from struct import Struct
 from typing import Final
@@ -15,15 +14,23 @@ from zenlake.capture.segment_format import (
     ENTERPRISE,
     FIRST,
     PLAIN,
+    STATE,
     TRAILER_BYTES,
     WIRE,
     is_segment,
+    packet_block,
     trailer_of,
 )
 from zenlake.errors import LocalError
 from zenlake.lake.errors import LakeError
-from zenlake.lake.source.live.live_files import Cut, FileWindow, LiveFile
+from zenlake.lake.source.live.live_files import (
+    HANDSHAKE_SECONDS_MAX,
+    Cut,
+    FileWindow,
+    LiveFile,
+)
 from zenlake.limits import CAPTURE_BLOCK_BYTES_MAX
+from zenlake.recording.state_tracker import StateTracker
 
 DESCRIPTION: Final = "recording.json"
 _DESCRIPTION_BYTES_MAX: Final = 4_096
@@ -34,13 +41,13 @@ _TRAILER_MARK: Final = Struct("<HHI").pack(19373, 20, ENTERPRISE)
 _SECTION_BYTES_MAX: Final = 4_096
 _LARGE_BYTES: Final = 60_000
 """A batch in two packets fills the first one."""
-_HANDSHAKE_SECONDS_MAX: Final = 5
 _HANDSHAKES_MAX: Final = 1_024
 _TCP: Final = 6
 _FIN_RST: Final = 0x05
 _ID_MASK: Final = 0x1F
 _INIT: Final = 0x01
 _OPEN: Final = 0x02
+_CLOSE: Final = 0x03
 _ACK: Final = 0x20
 
 
@@ -56,6 +63,7 @@ class RecordingFolder:
         self.capture = capture
         self.recording: str | None = _id_of(path)
         self._packets_before: dict[str, int] = {}
+        self._tracked: _Tracked | None = None
 
     def files(self) -> list[LiveFile]:
         found: dict[str, str] = {}
@@ -102,6 +110,62 @@ class RecordingFolder:
             yield from _Walk(window, position, packet, file.is_complete).cuts()
         finally:
             window.close()
+
+    def end_of(self, file: LiveFile, files: list[LiveFile]) -> Cut | None:
+        """The last cut of a segment: the next one tells how many packets were recorded before."""
+        place = files.index(file)
+        if place + 1 == len(files) or int(files[place + 1].name) != int(file.name) + 1:
+            return None
+        try:
+            size = os.path.getsize(sealed_or_not(file.path))
+        except OSError:
+            return None
+        return Cut(size, files[place + 1].packets_before, 0, True)
+
+    def state_at(self, file: LiveFile, position: int) -> bytes:
+        """Blocks with which a reader begins at a position of a segment, instead of its start."""
+        tracked = self._tracked
+        if tracked is None or tracked.name != file.name or tracked.position > position:
+            tracked = self._tracked = _Tracked(file.name)
+        try:
+            with open(sealed_or_not(file.path), "rb") as opened:
+                opened.seek(tracked.position)
+                tracked.feed(opened.read(position - tracked.position))
+        except OSError as error:
+            raise LakeError.from_os(error, file.path) from None
+        packets = tracked.tracker.packets()
+        return b"".join(packet_block(STATE, one.time_ns, one.data, one.flags, 0) for one in packets)
+
+
+class _Tracked:
+    """The state of all links at a position of a segment."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.position = 0
+        self.tracker = StateTracker()
+
+    def feed(self, data: bytes) -> None:
+        """The blocks that follow, up to a cut. Damaged ones are skipped, as readers skip them."""
+        start = 0
+        while start + 12 <= len(data):
+            type, length = _HEAD.unpack_from(data, start)
+            stop = start + length
+            trailer = None
+            if length >= TRAILER_BYTES + 12 and stop <= len(data):
+                trailer = trailer_of(data, start, stop)
+            if trailer is None:
+                mark = data.find(_TRAILER_MARK, start + 1)
+                if mark < 0:
+                    break
+                start = mark + TRAILER_BYTES
+                continue
+            if type == PACKET:
+                _, _, _, high, low, captured, _ = _PACKET.unpack_from(data, start)
+                content = data[start + 28 : start + 28 + captured]
+                self.tracker.feed_packet(high << 32 | low, content, trailer[0])
+            start = stop
+        self.position += len(data)
 
 
 def sealed_or_not(path: str) -> str:
@@ -168,11 +232,10 @@ class _Walk:
 
     def _cut(self) -> Cut:
         if self._opening:
-            now_ns = time.time_ns()
-            limit_ns = _HANDSHAKE_SECONDS_MAX * 1_000_000_000
-            old = [one for one, ns in self._opening.items() if abs(now_ns - ns) > limit_ns]
-            for one in old:
-                del self._opening[one]
+            # A handshake that takes this long has failed.
+            limit_ns = self._time_ns - HANDSHAKE_SECONDS_MAX * 1_000_000_000
+            for link in [one for one, ns in self._opening.items() if ns < limit_ns]:
+                del self._opening[link]
         return Cut(self._position, self._packet, self._time_ns, not self._opening)
 
     def _whole_block(self) -> int:
@@ -263,7 +326,7 @@ class _Walk:
             header = buffer[place]
             if header & _ID_MASK == _INIT and len(self._opening) < _HANDSHAKES_MAX:
                 self._opening.setdefault(link, self._time_ns)
-            elif header & _ID_MASK == _OPEN and header & _ACK:
+            elif header & _ID_MASK == _CLOSE or (header & _ID_MASK == _OPEN and header & _ACK):
                 self._opening.pop(link, None)
 
 

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from zenlake.errors import ZenlakeError
+    from zenlake.lake.source.live.network_recorder import NetworkRecorder
     from zenlake.lake.source.live.options import StreamOptions
     from zenlake.lake.source.live.planner import Limits, Planner
+    from zenlake.lake.source.live.settled_planner import SettledPlanner
 
 BATCH_ROWS: Final = 16_384
 """Rows in a batch for Spark."""
@@ -37,7 +39,13 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._options = options
         self._columns = Columns(options.table, schema)
         self._planner: Planner | None = None
+        self._settled: SettledPlanner | None = None
+        self._recorder: NetworkRecorder | None = None
         self._mark: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What tasks need: not the planner, which lives in one process."""
+        return {"_options": self._options, "_columns": self._columns}
 
     def initialOffset(self) -> dict[str, Any]:
         from zenlake.lake.source.live.offsets import Offset
@@ -65,7 +73,11 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         with one_line_errors():
             begin = parse_offset(start, "the offset in the checkpoint")
             found = self._planning().advance(begin, self._limits(limit), self._mark)
-            return start if found == begin else found.to_json()
+            if found == begin._replace(oldest_open=None):
+                return start
+            if self._is_settled:
+                found = self._open_requests().after(begin, found)
+            return found.to_json()
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
         with one_line_errors():
@@ -81,6 +93,9 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         with one_line_errors():
             where = "the offset in the checkpoint"
             begin, stop = parse_offset(start, where), parse_offset(end, where)
+            if self._is_settled:
+                batch = self._open_requests().plan(begin, stop)
+                return [InputPartition(batch)] if batch.pieces else []
             pieces = self._planning().pieces(begin, stop, self._options.partitions_min)
             return [InputPartition(piece) for piece in pieces]
 
@@ -93,10 +108,32 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 found = self._columns.select(chosen(rows, self._options.rows))
                 yield from found.combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
 
+    @property
+    def _is_settled(self) -> bool:
+        from zenlake.lake.source.live.options import SETTLED_TABLES
+
+        return self._options.table.name in SETTLED_TABLES
+
+    def _open_requests(self) -> SettledPlanner:
+        from zenlake.lake.source.live.settled_planner import SettledPlanner
+
+        if self._settled is None:
+            self._settled = SettledPlanner(self._planning(), self._options.path)
+        return self._settled
+
+    def stop(self) -> None:
+        if self._recorder is not None:
+            self._recorder.stop()
+            self._recorder = None
+
     def _planning(self) -> Planner:
         from zenlake.lake.source.live.planner import Planner, open_folder
 
         if self._planner is None:
+            if self._options.network is not None:
+                from zenlake.lake.source.live.network_recorder import NetworkRecorder
+
+                self._recorder = NetworkRecorder(self._options.network, self._options.path)
             folder = open_folder(self._options.path)
             self._planner = Planner(folder, self._options.fails_on_loss)
         return self._planner

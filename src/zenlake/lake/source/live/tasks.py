@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from zenlake.lake.errors import LakeError
 from zenlake.lake.exact_reader.exact_tables import Tables
-from zenlake.lake.source.live.range_rows import read_piece
+from zenlake.lake.merge.read_task import OBJECTS_BETWEEN_COLLECTIONS
+from zenlake.lake.source.live.planner import Piece, logger
+from zenlake.lake.source.live.range_rows import path_of, read_piece
+from zenlake.lake.source.live.settled import SettledBatch, settled_rows
 from zenlake.lake.source.streaming import iterated
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from zenlake.lake.source.live.options import StreamOptions
-    from zenlake.lake.source.live.planner import Piece
 
 
-def read_rows(piece: Piece, options: StreamOptions) -> Iterator[pa.Table]:
-    """The rows of one piece, in the order of reading."""
+def read_rows(piece: Piece | SettledBatch, options: StreamOptions) -> Iterator[pa.Table]:
+    """The rows of one partition, in the order of reading."""
     table = options.table.name
+    if not isinstance(piece, Piece):
+        return settled_rows(piece, options.path, table)
 
     def read(write: Callable[[pa.Table], None]) -> None:
         def pick(tables: Tables) -> None:
             for part in tables.get(table, ()):
                 write(part)
 
-        read_piece(piece, options.path, (table,), pick)
+        if is_there(piece, options):
+            read_piece(piece, options.path, (table,), pick)
 
+    # There are many rows and no cycles, as in the pipeline.
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
     return iterated(read)
+
+
+def is_there(piece: Piece, options: StreamOptions) -> bool:
+    """Whether the file of a piece exists; an error or a warning if it was just removed."""
+    if path_of(piece) is not None:
+        return True
+    text = f"{piece.name} was removed before its packets from {piece.first + 1} on were read"
+    if options.fails_on_loss:
+        raise LakeError(f"{text} (option failOnDataLoss=false goes on after them)", options.path)
+    logger.warning("%s: %s; going on after them", options.path, text)
+    return False

@@ -1,0 +1,85 @@
+"""NetworkRecorder: `zenlake record` as a child of the planning process, while its query runs."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from typing import TYPE_CHECKING, Final
+
+from zenlake.lake.errors import LakeError
+from zenlake.lake.source.live.recording_folder import is_recording
+
+if TYPE_CHECKING:
+    from zenlake.lake.source.live.options import Network
+
+_START_SECONDS: Final = 15
+_STOP_SECONDS: Final = 5
+_LOOK_SECONDS: Final = 0.05
+_DEATH_SIGNAL: Final = 1
+"""PR_SET_PDEATHSIG of prctl."""
+_CHARACTERS_MAX: Final = 500
+
+
+class NetworkRecorder:
+    """Records into a folder, or leaves that to another recorder which has locked it."""
+
+    def __init__(self, network: Network, folder: str) -> None:
+        parent = os.path.dirname(folder)
+        try:
+            os.makedirs(parent, mode=0o700, exist_ok=True)
+            if os.stat(parent).st_uid != os.getuid():
+                raise LakeError("belongs to another user", parent)
+        except OSError as error:
+            raise LakeError.from_os(error, parent) from None
+        command = [sys.executable, "-m", "zenlake", "record", "--no-multicast-scouting"]
+        for endpoint in network.endpoints:
+            command += ["-e", endpoint]
+        for key in network.keys:
+            command += ["-k", key]
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # until `stop`
+        self._process = subprocess.Popen(
+            [*command, folder],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._errors,
+            preexec_fn=_end_with_parent if sys.platform == "linux" else None,  # no threads yet
+        )
+        self._wait(folder)
+
+    def _wait(self, folder: str) -> None:
+        """Until the recording exists; a folder that another recorder has locked is followed."""
+        until = time.monotonic() + _START_SECONDS
+        while self._process.poll() is None:
+            if is_recording(folder):
+                return
+            if time.monotonic() > until:
+                self.stop()
+                raise LakeError(f"nothing was recorded within {_START_SECONDS} s", folder)
+            time.sleep(_LOOK_SECONDS)
+        self._errors.seek(0)
+        said = self._errors.read(1 << 16).decode("utf-8", "replace")
+        self._errors.close()
+        cause = " ".join(said.split())[:_CHARACTERS_MAX]
+        if is_recording(folder) and "record" in cause and "lock" in cause.lower():
+            return
+        raise LakeError(cause or "zenlake record ended", folder)
+
+    def stop(self) -> None:
+        """Completes the recording."""
+        self._process.terminate()
+        try:
+            self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._errors.close()
+
+
+def _end_with_parent() -> None:
+    """In the child: a planning process that is killed takes its recorder with it."""
+    ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGTERM)

@@ -1,0 +1,181 @@
+"""Settled rows: queries and replies, once nothing can change the outcome of the query.
+
+A query is settled at its final response, when its session ends, when its number is used again, or
+with the first packet after its deadline. A batch has the queries that were open at its start, or
+asked in it, and are settled at its end. Its task reads from the batch on in which the oldest of
+them was asked, and derives rows by the same steps as for captures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from zenlake.lake.derive.duck.build import QUERIES, build_tables
+from zenlake.lake.derive.duck.engine import Engine
+from zenlake.lake.exact_reader.exact_tables import Tables
+from zenlake.lake.schema import TABLES
+from zenlake.lake.schema.written import WRITTEN
+from zenlake.lake.source.live.planner import Piece
+from zenlake.lake.source.live.range_rows import read_piece
+
+EVENTS: Final = "exchange_events"
+DECLARATIONS: Final = "declare_events"
+SESSIONS: Final = "sessions"
+_DEADLINE_MS_MAX: Final = 1e11
+"""As in `derive/steps/requests.py`: a longer timeout is none."""
+_COLUMNS: Final = ("session", "link", "side", "request_id", "kind", "seq", "time_ns", "timeout_ms")
+
+Request = tuple[str, int]
+"""Link and `seq` of a REQUEST."""
+
+
+class SettledBatch(NamedTuple):
+    """What the task of a batch reads."""
+
+    before: tuple[Piece, ...]
+    """From the oldest request on that is open at the start of the batch."""
+    pieces: tuple[Piece, ...]
+
+
+class _Open(NamedTuple):
+    request: Request
+    deadline_ns: int | None
+    batch: Any
+    """Where its micro-batch begins."""
+
+
+class OpenRequests:
+    """Requests without an outcome, and those that were seen since `forget_seen`."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, int, int], _Open] = {}
+        self.seen: set[Request] = set()
+
+    @property
+    def requests(self) -> set[Request]:
+        return {one.request for one in self._open.values()}
+
+    @property
+    def batches(self) -> list[Any]:
+        """The batches in which they were asked."""
+        return [one.batch for one in self._open.values()]
+
+    def feed(self, tables: Tables, last_ns: int, batch: Any = None) -> None:
+        """The events of a piece, and the time of its last packet."""
+        for part in tables.get(EVENTS, ()):
+            columns = [part[name].to_pylist() for name in _COLUMNS]
+            for session, link, side, number, kind, seq, time_ns, timeout in zip(
+                *columns, strict=True
+            ):
+                if kind == "REQUEST":
+                    deadline = None
+                    if timeout is not None and timeout <= _DEADLINE_MS_MAX:
+                        deadline = time_ns + int(timeout * 1e6)
+                    self._open[session, side, number] = _Open((link, seq), deadline, batch)
+                    self.seen.add((link, seq))
+                elif kind == "FINAL":
+                    self._open.pop((session, side, number), None)
+        closed = {
+            session
+            for part in tables.get(SESSIONS, ())
+            for session, closed_ns in zip(
+                part["session"].to_pylist(), part["closed_ns"].to_pylist(), strict=True
+            )
+            if closed_ns is not None
+        }
+        for place, one in list(self._open.items()):
+            is_late = one.deadline_ns is not None and last_ns > one.deadline_ns
+            if is_late or place[0] in closed:
+                del self._open[place]
+
+
+def read_events(piece: Piece, capture: str, tables: tuple[str, ...]) -> tuple[Tables, int]:
+    """The events of a piece, and the time of its last packet."""
+    found: Tables = {}
+
+    def keep(made: Tables) -> None:
+        for name, parts in made.items():
+            found.setdefault(name, []).extend(parts)
+
+    last_ns = read_piece(piece, capture, tables, keep)
+    return found, last_ns
+
+
+def settled_rows(batch: SettledBatch, capture: str, table: str) -> Iterator[pa.Table]:
+    """The rows of queries that are settled in the batch, or of their replies."""
+    requests = OpenRequests()
+    events: Tables = {}
+    last_ns = 0
+    first_seq = batch.pieces[0].first + 1 << 24
+    opened: set[Request] = set()
+    pieces = (*batch.before, *batch.pieces)
+    for number, piece in enumerate(pieces):
+        if number == len(batch.before):
+            opened = requests.requests
+            requests.seen = set()
+        # Declarations that are alive at the beginning explain why nobody answered.
+        is_first = number == 0
+        found, piece_ns = read_events(
+            piece._replace(with_earlier_declarations=is_first),
+            capture,
+            (EVENTS, DECLARATIONS, SESSIONS),
+        )
+        last_ns = max(last_ns, piece_ns)
+        requests.feed(found, last_ns)
+        for name, parts in found.items():
+            events.setdefault(name, []).extend(parts)
+    still_open = requests.requests
+    chosen = (opened | requests.seen) - still_open
+    events[SESSIONS] = [_last_of_each(events.get(SESSIONS, []))]
+    if not events.get(EVENTS):
+        return
+    for rows in _derived(events, capture, last_ns, table):
+        if table == "queries":
+            mask = _in(rows, "seq", chosen)
+        else:
+            is_new = pc.greater_equal(rows["seq"], first_seq)
+            of_chosen = _in(rows, "query_seq", chosen)
+            of_open = _in(rows, "query_seq", still_open)
+            mask = pc.or_(of_chosen, pc.and_(is_new, pc.invert(of_open)))
+        found_rows = rows.filter(mask)
+        if found_rows.num_rows:
+            yield found_rows
+
+
+def _in(rows: pa.Table, column: str, requests: set[Request]) -> pa.Array:
+    pairs = zip(rows["link"].to_pylist(), rows[column].to_pylist(), strict=True)
+    return pa.array([pair in requests for pair in pairs], pa.bool_())
+
+
+def _last_of_each(parts: list[pa.Table]) -> pa.Table:
+    """Each piece has a row for every session that it shows: the last one knows most."""
+    schema = WRITTEN[SESSIONS].base.arrow
+    whole = pa.concat_tables(parts) if parts else schema.empty_table()
+    last = {name: place for place, name in enumerate(whole["session"].to_pylist())}
+    return whole.take(pa.array(sorted(last.values()), pa.int64()))
+
+
+def _derived(events: Tables, capture: str, last_ns: int, table: str) -> Iterator[pa.Table]:
+    with TemporaryDirectory(prefix="zenlake-") as name:
+        folder = Path(name)
+        files: dict[str, list[str]] = {}
+        for one, parts in events.items():
+            place = str(folder / f"{one}.parquet")
+            pq.write_table(pa.concat_tables(parts), place)
+            files[one] = [place]
+        captures = pa.Table.from_pylist(
+            [{"capture": capture, "last_ns": last_ns}], TABLES["captures"].arrow
+        )
+        captures_file = str(folder / "captures.parquet")
+        pq.write_table(captures, captures_file)
+        with Engine(folder) as engine:
+            for frame in build_tables(engine, [files], [captures_file], builds=[QUERIES])[table]:
+                for batch in frame.batches():
+                    yield pa.Table.from_batches([batch])

@@ -1,0 +1,61 @@
+"""SettledPlanner: which requests are open at the end of each batch of `queries` or `replies`."""
+
+from __future__ import annotations
+
+from zenlake.errors import LocalError
+from zenlake.lake.source.live.offsets import Offset
+from zenlake.lake.source.live.planner import Piece, Planner
+from zenlake.lake.source.live.settled import (
+    EVENTS,
+    SESSIONS,
+    OpenRequests,
+    SettledBatch,
+    read_events,
+)
+
+
+class SettledPlanner:
+    """Reads the events of each batch in the planning process, to know where the next one looks."""
+
+    def __init__(self, planner: Planner, capture: str) -> None:
+        if not planner.is_recording:
+            raise LocalError(
+                f"{capture} has rotated captures: readStream reads queries and replies of"
+                " recordings; spark.read and zenlake pipeline read those of captures"
+            )
+        self._planner = planner
+        self._capture = capture
+        self._requests = OpenRequests()
+        self._at: Offset | None = None
+
+    def after(self, start: Offset, end: Offset) -> Offset:
+        """The end of a batch, with the beginning of the batch of its oldest open request."""
+        if self._at is None or self._at != _plain(start):
+            self._requests = OpenRequests()
+            if start.oldest_open is not None:
+                self._read(start.oldest_open, start)
+        self._read(start, end)
+        self._requests.seen.clear()
+        self._at = end
+        batches: list[Offset] = self._requests.batches
+        oldest = min(batches, key=_order, default=None)
+        return end._replace(oldest_open=oldest)
+
+    def _read(self, start: Offset, end: Offset) -> None:
+        for piece in self._planner.pieces(start, end, 1):
+            found, last_ns = read_events(piece, self._capture, (EVENTS, SESSIONS))
+            self._requests.feed(found, last_ns, _plain(start))
+
+    def plan(self, start: Offset, end: Offset) -> SettledBatch:
+        before: tuple[Piece, ...] = ()
+        if start.oldest_open is not None:
+            before = tuple(self._planner.pieces(start.oldest_open, _plain(start), 1))
+        return SettledBatch(before, tuple(self._planner.pieces(_plain(start), _plain(end), 1)))
+
+
+def _plain(offset: Offset) -> Offset:
+    return offset._replace(oldest_open=None)
+
+
+def _order(offset: Offset) -> tuple[int, int]:
+    return int(offset.segment or 0), offset.position

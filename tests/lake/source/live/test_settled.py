@@ -1,0 +1,100 @@
+"""Queries and replies of a stream: each once, when the outcome of the query is certain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tests.lake.source.live.recorded import (
+    Recorded,
+    TestRecorder,
+    recorded_packets,
+    write_recording,
+)
+from tests.lake.source.live.streams import Stream, rows
+from tests.lake.source.reading import read
+from zenlake.errors import LocalError
+
+
+@pytest.fixture(scope="module")
+def packets() -> list[Recorded]:
+    return recorded_packets("queries.pcapng.gz")
+
+
+@pytest.fixture(scope="module")
+def expected(
+    packets: list[Recorded], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, pa.Table]:
+    """The rows of the whole recording, read at once."""
+    folder = write_recording(tmp_path_factory.mktemp("expected") / "recording", packets, 1)
+    path = str(folder / "00000001.pcapng.part")
+    return {table: read(path, table) for table in ("queries", "replies")}
+
+
+@pytest.mark.parametrize("table", ["queries", "replies"])
+@pytest.mark.parametrize("limit", ["8k", "1g"])
+def test_every_settled_row_is_read_once(
+    tmp_path: Path,
+    packets: list[Recorded],
+    expected: dict[str, pa.Table],
+    table: str,
+    limit: str,
+) -> None:
+    folder = write_recording(tmp_path / "recording", packets, 4)
+    stream = Stream(folder, table, maxBytesPerTrigger=limit)
+    found = stream.all()
+    identity = ["link", "seq"]
+    places = rows(found.select(identity))
+    assert len(places) == len(set(places))
+    wanted = expected[table]
+    if table == "queries":
+        wanted = wanted.filter(pa.compute.not_equal(wanted["verdict"], "open"))
+    assert places == rows(wanted.select(identity))
+    # Traces compare queries with each other: hops in another batch are not found.
+    same = set(rows(found, ("capture", "trace_id"))) & set(rows(wanted, ("capture", "trace_id")))
+    assert len(same) >= 0.97 * wanted.num_rows
+    if limit == "1g":
+        assert rows(found) == rows(wanted)
+
+
+def test_query_appears_with_its_final_response(tmp_path: Path, packets: list[Recorded]) -> None:
+    recorder = TestRecorder(tmp_path / "recording")
+    stream = Stream(recorder.folder, "queries")
+    counts = []
+    for start in range(0, 180, 6):
+        recorder.write(packets[start : start + 6])
+        counts.append(stream.batch().num_rows)
+    assert sum(counts) > 10
+    assert max(counts) <= 6
+    everything = Stream(recorder.folder, "queries").all()
+    assert sum(counts) == everything.num_rows
+
+
+def test_replies_an_hour_late_are_read_once(tmp_path: Path, packets: list[Recorded]) -> None:
+    """The deadline settles a query; what comes later is a row of `replies` alone."""
+    hour = 3_600_000_000_000
+    late = [
+        one._replace(time_ns=one.time_ns + (hour if place >= 60 else 0))
+        for place, one in enumerate(packets[:160])
+    ]
+    folder = write_recording(tmp_path / "recording", late, 3)
+    whole = write_recording(tmp_path / "whole", late, 1)
+    for table in ("queries", "replies"):
+        found = Stream(folder, table, maxBytesPerTrigger="4k").all()
+        wanted = read(str(whole / "00000001.pcapng.part"), table)
+        if table == "queries":
+            wanted = wanted.filter(pa.compute.not_equal(wanted["verdict"], "open"))
+            verdicts = found["verdict"].to_pylist()
+            assert verdicts.count("timeout") == wanted["verdict"].to_pylist().count("timeout") > 0
+        assert rows(found.select(["link", "seq"])) == rows(wanted.select(["link", "seq"]))
+
+
+def test_queries_of_rotated_captures_are_refused(tmp_path: Path) -> None:
+    stream = Stream(tmp_path, "queries")
+    start = stream.start()
+    (tmp_path / "x.pcap").write_bytes(b"")
+    assert stream.next(start) == start
+    with pytest.raises(LocalError, match="queries and replies of recordings"):
+        stream.reader.partitions(start, start)
