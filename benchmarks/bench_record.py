@@ -23,6 +23,7 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -33,10 +34,17 @@ from pathlib import Path
 from bench_router import BLOCK, RawSession
 
 from zenlake._compiled import is_compiled
-from zenlake.wire import Push, Put, WireExpr
+from zenlake.capture.pcapng import PACKET
+from zenlake.capture.segment_format import WIRE
+from zenlake.wire import Frame, Push, Put, TransportMessage, WireExpr, decode_batch
+from zenlake.wire.framing import StreamDeframer
+from zenlake.wire.push_run import PushRun
 
 KEY = "bench/record/a"
 WAIT_SECS = 60.0
+BATCH_BYTES = 65_000
+HEADERS_BYTES = 40
+"""Of IPv4 and TCP."""
 
 PARQUET_RECORDER = """
 import sys, threading, time
@@ -114,14 +122,20 @@ def start_router(package: str, endpoint: str) -> subprocess.Popen[str]:
     return made
 
 
+def encoded(size: int) -> bytes:
+    return bytes(Push(WireExpr(0, KEY), Put(bytes(size)), qos=BLOCK))
+
+
+def rows_per_batch(size: int) -> int:
+    return BATCH_BYTES // len(encoded(size))
+
+
 class Publisher:
     """Sends full batches of equal publications."""
 
     def __init__(self, endpoint: str, size: int) -> None:
         self._session = RawSession(endpoint)
-        one = bytes(Push(WireExpr(0, KEY), Put(bytes(size)), qos=BLOCK))
-        self.rows_per_batch = self._session.batch_bytes // len(one)
-        self._batch = one * self.rows_per_batch
+        self._batch = encoded(size) * rows_per_batch(size)
 
     def send(self, batches: int) -> float:
         """Returns when the first was sent."""
@@ -142,7 +156,7 @@ def cpu_seconds(pid: int) -> float:
 def record_parquet(endpoint: str, size: int, batches: int, folder: str) -> tuple[float, float]:
     """Rows a second, and processor seconds a row."""
     publisher = Publisher(endpoint, size)
-    rows = batches * publisher.rows_per_batch
+    rows = batches * rows_per_batch(size)
     command = [sys.executable, "-c", PARQUET_RECORDER, endpoint, KEY]
     command += [os.path.join(folder, "rows.parquet"), str(rows)]
     recorder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -162,7 +176,7 @@ def record_parquet(endpoint: str, size: int, batches: int, folder: str) -> tuple
 
 def record_zenlake(endpoint: str, size: int, batches: int, folder: str) -> tuple[float, float]:
     publisher = Publisher(endpoint, size)
-    rows = batches * publisher.rows_per_batch
+    rows = batches * rows_per_batch(size)
     path = os.path.join(folder, "recording")
     command = [sys.executable, "-m", "zenlake.cli", "record", "-e", endpoint, "-k", KEY]
     command += ["--json", "--progress", "0.1", path]
@@ -190,9 +204,31 @@ def record_zenlake(endpoint: str, size: int, batches: int, folder: str) -> tuple
 
 
 def count_rows(path: str) -> int:
-    command = [sys.executable, "-m", "zenlake.cli", "decode", "--count", "--json", path]
-    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return int(json.loads(printed.splitlines()[0])["counts"].get("PUSH/PUT", 0))
+    """The publications in the segments of a recording of one IPv4 link."""
+    deframers: dict[bytes, StreamDeframer] = {}
+    count = 0
+    for segment in sorted(Path(path).glob("*.pcapng")):
+        data = segment.read_bytes()
+        at = 0
+        while at < len(data):
+            kind, length, interface = struct.unpack_from("<III", data, at)
+            if kind == PACKET and interface == WIRE:
+                size = int.from_bytes(data[at + 20 : at + 24], "little")
+                packet = data[at + 28 : at + 28 + size]
+                deframer = deframers.setdefault(packet[20:24], StreamDeframer())
+                for batch in deframer.receive(packet[HEADERS_BYTES:]):
+                    for message in decode_batch(batch, keeps_runs=True).messages:
+                        count += publications(message)
+            at += length
+    return count
+
+
+def publications(message: TransportMessage) -> int:
+    if not isinstance(message, Frame):
+        return 0
+    return sum(
+        one.count if isinstance(one, PushRun) else isinstance(one, Push) for one in message.messages
+    )
 
 
 RECORDERS = {"zenoh": record_parquet, "zenlake": record_zenlake}
@@ -221,13 +257,13 @@ def measure(package: str, size: int, arguments: argparse.Namespace) -> None:
         router = start_router(package, endpoint)
         folder = tempfile.mkdtemp(prefix="bench-record-", dir=arguments.folder)
         try:
-            few = 4 if name == "zenoh" else 40
-            rate, _ = RECORDERS[name](endpoint, size, few, folder)
-            per_batch = 65_000 // (size + 30)
-            batches = max(few, int(rate * arguments.secs / per_batch))
-            shutil.rmtree(folder)
-            os.mkdir(folder)
-            rate, cpu = RECORDERS[name](endpoint, size, batches, folder)
+            batches, seconds = 100, 0.0
+            while seconds < 0.7 * arguments.secs:
+                shutil.rmtree(folder)
+                os.mkdir(folder)
+                rate, cpu = RECORDERS[name](endpoint, size, batches, folder)
+                seconds = batches * rows_per_batch(size) / rate
+                batches = int(batches * min(20.0, arguments.secs / seconds))
         finally:
             shutil.rmtree(folder)
             router.communicate()

@@ -12,7 +12,17 @@ from tests.protocol.transports import delivered, framed, payloads, transport
 from tests.vectors import UNITS
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.transport import Transport
-from zenlake.wire import Close, CloseReason, Frame, KeepAlive, Push, Put, WireExpr
+from zenlake.wire import (
+    Close,
+    CloseReason,
+    Declare,
+    DeclareSubscriber,
+    Frame,
+    KeepAlive,
+    Push,
+    Put,
+    WireExpr,
+)
 from zenlake.wire.message import Extension
 
 
@@ -285,3 +295,18 @@ def test_fragments_and_frames_of_recorded_traffic() -> None:
     assert [len(batch) for batch in batches[:3]] == [1022, 1022, 974]
     receiver = transport(batch_size=1024, sn_bits=16, peer_sn=7332)
     assert receive(receiver, *batches) == [b"Z" * 3000, b"next"]
+
+
+@pytest.mark.parametrize("keeps_runs", [False, True])
+def test_discarded_publications_are_counted_and_not_delivered(keeps_runs: bool) -> None:
+    receiver = transport()
+    receiver.inbound.discards_publications = True
+    receiver.inbound.keeps_runs = keeps_runs
+    declared = Declare(DeclareSubscriber(1, WireExpr(0, "k")))
+    publication = Push(WireExpr(0, "k"), Put(b"x"))
+    content = bytes(Frame(0, [*[publication] * 40, declared, publication]))
+    assert delivered(receiver.receive(framed(content), 0.0)) == [(declared, True)]
+    assert receiver.receive(framed(frame(1, b"x", b"y")), 0.0) == []
+    assert receiver.inbound.messages == 44
+    assert receive(receiver, bytes(Close(0))) == []
+    assert receiver.peer_closed == CloseReason.GENERIC

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     with record_with(config, keys, tokens) as recording:
         shown = _Shown(recording, args)
         shown.begin()
-        while not ending.wait(_LOOK_S):
+        while not ending.wait(min(_LOOK_S, args.progress)):
             shown.look()
     return shown.finish()
 
