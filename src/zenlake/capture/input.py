@@ -11,6 +11,7 @@ A chunk is what one system call returns: a live pipe is read as its packets arri
 from __future__ import annotations
 
 import importlib
+import io
 import re
 import sys
 import zlib
@@ -139,11 +140,16 @@ class CompressedSource(Source):
 class Input:
     """A window on the bytes of a capture: `buffer[i]` is byte `base + i` of the file."""
 
-    def __init__(self, path: str, skipped: Skipped, start: int = 0) -> None:
-        """From the byte `start` of the file on, if that is not 0 as it is on disk."""
+    def __init__(
+        self, path: str, skipped: Skipped, start: int = 0, content: bytes | None = None
+    ) -> None:
+        """From the byte `start` of the file on, if that is not 0 as it is on disk.
+
+        A file in memory is given as `content`; then `path` is only its name.
+        """
         self.path = path
         self.base = start
-        self._file = _open(path)
+        self._file: IO[bytes] = _open(path) if content is None else io.BytesIO(content)
         if start:
             self._file.seek(start)
         source = Source(path, self._file, skipped)

@@ -13,7 +13,7 @@ from zenlake.lake.fast_reader.kernel_digests import entry_files, parts_of, with_
 def test_entry_points_are_found() -> None:
     by_name = {path.stem: path for path in entry_files()}
     expected = {"assemble_kernel", "held_batches", "pairs", "pcap_scan"}
-    expected |= {"pcapng_scan", "regularity_kernel"}
+    expected |= {"pcapng_scan", "segment_scan", "regularity_kernel"}
     expected |= {"intern", "screen_kernel"}
     assert set(by_name) == expected
     assert {"segment", "numbers", "reasons"} <= {

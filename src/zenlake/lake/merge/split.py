@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zenlake import trace
+from zenlake.capture.segment_reader import DROPPED
 from zenlake.lake.exact_reader.exact_tables import ExactReader, Tables
 from zenlake.lake.exact_reader.violations import TABLE as VIOLATIONS
 from zenlake.trace.trace import Steps, Trace, from_packets
@@ -38,6 +39,8 @@ class Split(NamedTuple):
     """Whether packets that are not TCP belong to it."""
     only: frozenset[str] | None = None
     """Tables to make; None for all."""
+    content: bytes | None = None
+    """The bytes of a capture in memory, which has been surveyed."""
 
 
 def read_split(split: Split, write: Write, chunk_bytes: int = CHUNK_BYTES) -> Trace:
@@ -61,10 +64,13 @@ def _read_surveyed(
 
     wanted = np.ones(len(survey), np.bool_) if split.wanted is None else split.wanted
     columnar = ColumnarReader(split.capture, survey, wanted, split.only)
-    found = from_packets((survey.packets, survey.last_ns))
+    found = from_packets((survey.last_number, survey.last_ns))
+    if survey.dropped and split.with_other:
+        found.skipped.add(DROPPED, 0, survey.dropped)
     exact = ExactReader(found, split.capture, split.only)
     stretch_bytes = _stretch_bytes(survey, wanted, chunk_bytes)
-    for chunk in fast_reader.read(split.path, survey, wanted, split.with_other, stretch_bytes):
+    place = split.with_other, stretch_bytes, split.content
+    for chunk in fast_reader.read(split.path, survey, wanted, *place):
         if len(chunk):
             write(columnar.feed(_units_of(chunk)))
         for packet in chunk.packets:
@@ -84,9 +90,11 @@ def _read_again(
     """Reads pairs that may have broken rules with the exact reader, for the rules alone."""
     from zenlake.lake import fast_reader
 
-    found = from_packets((survey.packets, survey.last_ns))
+    found = from_packets((survey.last_number, survey.last_ns))
     exact = ExactReader(found, split.capture, (VIOLATIONS,))
-    for chunk in fast_reader.read(split.path, survey.doubting(doubted), doubted, False):
+    doubting = survey.doubting(doubted)
+    content = split.content
+    for chunk in fast_reader.read(split.path, doubting, doubted, False, content=content):
         for packet in chunk.packets:
             _feed_steps(exact, found.feed(packet), write)
     _feed_steps(exact, found.finish(), write)

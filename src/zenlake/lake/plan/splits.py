@@ -160,7 +160,8 @@ def parts(survey: Survey, of_pair: NDArray[np.int64], splits: int) -> Iterator[S
     """For each split its part of the survey: its pairs, and their ranges of the file."""
     # The last entry is for NO_PAIR, which is -1.
     owners = np.append(of_pair, 0).astype(np.min_scalar_type(splits))[survey.pair_of]
-    bounds = [*(survey.marks[:, 1] - 1).tolist(), survey.packets]
+    numbers = [*survey.marks[:, 1].tolist(), survey.packets + 1]
+    bounds = [number - survey.first_number for number in numbers]
     has_packets = np.zeros((len(survey.marks), splits), np.bool_)
     for stretch, (first, stop) in enumerate(pairwise(bounds)):
         has_packets[stretch] = np.bincount(owners[first:stop], minlength=splits) > 0

@@ -29,9 +29,8 @@ from zenlake.limits import FAST_READER_HELD_BYTES_MAX
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from zenlake.lake.fast_reader.scan.capture_file import Scan
     from zenlake.lake.fast_reader.scan.file_window import FileWindow
-    from zenlake.lake.fast_reader.scan.pcap_scan import PcapScan
-    from zenlake.lake.fast_reader.scan.pcapng_scan import PcapngScan
 
 CHUNK_BYTES: Final = 4 << 20
 """Bytes of the file in one chunk."""
@@ -73,7 +72,7 @@ class CapturePass:
     def __init__(
         self,
         window: FileWindow,
-        scan: PcapScan | PcapngScan,
+        scan: Scan,
         pairs: Pairs,
         is_survey: bool,
         with_other: bool = False,
@@ -85,7 +84,7 @@ class CapturePass:
         self.window = window
         self.pairs = pairs
         self.packets = empty_packets(ROWS)
-        self.number = 1
+        self.number = scan.first_number
         """Number of the first packet in `packets`."""
         self.counters = np.zeros(COUNTERS, np.int64)
         self.counters[PAIRS] = pairs.count
@@ -96,7 +95,7 @@ class CapturePass:
         self.cut_bytes = 0
         """Bytes of an incomplete last record."""
         self.first_ns = self.last_ns = 0
-        self._scan = scan
+        self.scan = scan
         self._is_survey = is_survey
         self._is_check = is_survey or is_check
         self._first_role = first_role
@@ -108,8 +107,9 @@ class CapturePass:
         self._row = self._count = 0
         self._segment = np.zeros(SEGMENT_WORDS, np.int64)
         self._known = known
-        self._ranges = iter([Range(scan.at, window.size, 1, 0)] if known is None else known.ranges)
-        self._range = Range(scan.at, scan.at, 1, 0)
+        whole = Range(scan.at, window.size, scan.first_number, 0)
+        self._ranges = iter([whole] if known is None else known.ranges)
+        self._range = Range(scan.at, scan.at, scan.first_number, 0)
         self.marks: list[tuple[int, int]] = []
         """Start of each stretch of a survey: offset, and number of its first packet."""
         self.packets_seen = 0
@@ -128,18 +128,19 @@ class CapturePass:
 
     @property
     def packet_count(self) -> int:
-        return self.number - 1 + self._count
+        """Without the state at the start of a recording."""
+        return max(self.number - 1 + self._count, 0)
 
     def begin_chunk(self) -> None:
         """Starts a chunk; its batches overwrite those of the last one."""
         self.counters[[UNITS, UNIT_BYTES]] = 0
-        self._chunk_stop = self._scan.at + self._chunk_bytes
+        self._chunk_stop = self.scan.at + self._chunk_bytes
 
     @property
     def is_chunk_over(self) -> bool:
         """Whether the chunk has enough bytes of the file, or enough batches."""
         is_full = self._row < self._count or self.counters[UNIT_BYTES] >= BATCH_BYTES_PER_CHUNK
-        return is_full or self._scan.at >= self._chunk_stop
+        return is_full or self.scan.at >= self._chunk_stop
 
     def read_packets(self) -> bool:
         """Reads a stretch of packets; False at the end, or if there is a problem.
@@ -192,34 +193,38 @@ class CapturePass:
             return self._stop("unfinished batches take too much memory", True)
         self.number += self._count
         self._row = self._count = 0
-        if self._scan.at >= self._range.stop and not self._next_range():
+        if self.scan.at >= self._range.stop and not self._next_range():
             return False
         if self._is_survey:
-            self.marks.append((self._scan.at, self.number))
+            self.marks.append((self.scan.at, self.number))
         status, self._count = self._scan_loaded()
         if status == END:
             self._ended = True
         elif status == CUT:
             self._ended = True
-            self.cut_bytes = self.window.size - self._scan.at
-            if self._scan.may_go_on():
+            if not self.scan.is_growing:
+                self.cut_bytes = self.window.size - self.scan.at
+            if self.cut_bytes and self.scan.may_go_on():
                 return self._stop("it is cut, and something may lie behind")
         elif status != FULL:
-            return self._stop(self._scan.problem or CAUSES[status])
+            return self._stop(self.scan.problem or CAUSES[status])
         first, self.packets_seen = self.packets_seen, self.packets_seen + self._count
         if self._known is not None:
             self._pair_of = self._known.pair_of[first : self.packets_seen]
             if len(self._pair_of) < self._count:
                 return self._stop("it has more packets than were surveyed")
         if self._count:
-            if self.number == 1:
-                self.first_ns = int(self.packets.time_ns[0])
-            self.last_ns = int(self.packets.time_ns[self._count - 1])
+            # Row of packet 1: those before are the state of a recording.
+            row = 1 - self.number
+            if 0 <= row < self._count:
+                self.first_ns = int(self.packets.time_ns[row])
+            if row < self._count:
+                self.last_ns = int(self.packets.time_ns[self._count - 1])
         return True
 
     def _next_range(self) -> bool:
         """Moves to the next range, if there is one."""
-        last, scan = self._range, self._scan
+        last, scan = self._range, self.scan
         is_whole = self._known is None or self.number == last.number + last.packets
         if scan.at != last.stop or not is_whole:
             return self._stop("it has other records than were surveyed")
@@ -236,7 +241,7 @@ class CapturePass:
 
     def _scan_loaded(self) -> tuple[int, int]:
         """Scans loaded bytes; loads more if they hold no complete record."""
-        window, scan = self.window, self._scan
+        window, scan = self.window, self.scan
         stop = min(self._chunk_stop, self._range.stop)
         while True:
             status, count = scan.fill(self.packets, stop)
@@ -275,7 +280,7 @@ class CapturePass:
 
     @property
     def specials(self) -> list[tuple[int, int]]:
-        return self._scan.specials
+        return self.scan.specials
 
     @property
     def others(self) -> int:

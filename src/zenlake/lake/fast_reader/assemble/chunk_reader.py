@@ -69,12 +69,13 @@ def read(
     wanted: NDArray[np.bool_],
     with_other: bool = False,
     chunk_bytes: int = CHUNK_BYTES,
+    content: bytes | None = None,
 ) -> Iterator[Chunk]:
     """Reads the wanted pairs, and `with_other` the packets that belong to no pair.
 
     Batches are in the order in which packets completed them.
     """
-    source = open_bytes(path)
+    source = open_bytes(path, content)
     try:
         yield from _chunks(FileWindow(source, path), survey, wanted, with_other, chunk_bytes)
     finally:
@@ -88,8 +89,8 @@ def _chunks(
     with_other: bool,
     chunk_bytes: int,
 ) -> Iterator[Chunk]:
-    scan = scan_of(window) if window.size == survey.size_bytes else None
-    if scan is None or isinstance(scan, Refusal):
+    scan = scan_of(window, False) if window.has_size(survey.size_bytes) else None
+    if scan is None or isinstance(scan, Refusal) or not survey.is_of(scan):
         raise changed(window.path, 0)
     pairs = Pairs.from_keys(survey.keys)
     roles = np.where(survey.regular, ASSEMBLE, FORWARD)
@@ -108,7 +109,10 @@ def _chunks(
             if capture_pass.problem:
                 raise changed(window.path, 0)
             rows = capture_pass.forwarded[: int(capture_pass.counters[FORWARDED])]
-            packets += packets_of(capture_pass.packets, rows, capture_pass.number, window.data)
+            more = packets_of(capture_pass.packets, rows, capture_pass.number, window.data)
+            for packet in more if survey.packets_before else ():
+                packet.number += survey.packets_before if packet.number > 0 else 0
+            packets += more
             if capture_pass.is_chunk_over:
                 break
         units, batches = capture_pass.units, capture_pass.batches
@@ -123,7 +127,7 @@ def _chunks(
             batches.form[:units],
             pair,
             batches.side[:units] ^ first_side[pair],
-            batches.packet[:units],
+            survey.recorded(batches.packet[:units]),
             batches.time_ns[:units],
             packets,
         )

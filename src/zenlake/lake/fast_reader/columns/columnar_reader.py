@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from zenlake.lake.exact_reader.row_tables import drain_tables, new_rows
@@ -70,7 +71,8 @@ class ColumnarReader:
         self._only = only
         self._survey = survey
         regular = np.flatnonzero(wanted & survey.regular)
-        self._closing = deque(regular[np.argsort(survey.closed_packet[regular])].tolist())
+        self._closed_packet = survey.recorded(survey.closed_packet)
+        self._closing = deque(regular[np.argsort(self._closed_packet[regular])].tolist())
         """Pairs in the order of the packets that end them."""
         self._events: list[TraceEvent] = []
         self._walker = Walker(self._events)
@@ -106,7 +108,7 @@ class ColumnarReader:
 
     def _closed_until(self, packet: int) -> list[int]:
         found = []
-        while self._closing and self._survey.closed_packet[self._closing[0]] <= packet:
+        while self._closing and self._closed_packet[self._closing[0]] <= packet:
             found.append(self._closing.popleft())
         return found
 
@@ -136,7 +138,7 @@ class ColumnarReader:
 
     def _sessions(self, decoded: Decoded | None, closings: list[int]) -> None:
         """Handshakes, CLOSE and ends of connections, in the order of packets."""
-        ended = self._survey.closed_packet[closings].tolist()
+        ended = self._closed_packet[closings].tolist()
         ends: list[tuple[int, int, int, HandshakeBatch | None]] = [
             (packet, 1, pair, None) for packet, pair in zip(ended, closings, strict=True)
         ]
@@ -193,7 +195,7 @@ class ColumnarReader:
             return
         link.ended_ns = int(survey.ended_ns[pair])
         link.end = survey.end_of(pair)
-        packet, time_ns = int(survey.closed_packet[pair]), int(survey.closed_ns[pair])
+        packet, time_ns = int(self._closed_packet[pair]), int(survey.closed_ns[pair])
         item = LinkClosed(link, packet, time_ns, survey.cause_word(pair))
         self._walker.feed(item)
         if self._screen is not None:
@@ -220,13 +222,16 @@ class ColumnarReader:
             self._link_states(decoded)
         if self._screen is not None:
             self._screen.check_rows(decoded, keys)
+        has_state = decoded.units.packet[0] <= 0
         if self._only is None or "batches" in self._only:
-            tables["batches"] = [batch_table(decoded, places, self._survey)]
+            table = batch_table(decoded, places, self._survey)
+            tables["batches"] = [_without_state(table) if has_state else table]
         for name, build in _BUILDERS.items():
             if self._only is None or name in self._only:
-                table = build(decoded, keys, places)
-                if table is not None:
-                    tables[name] = [table]
+                made = build(decoded, keys, places)
+                if made is not None:
+                    is_event = name not in _OF_MESSAGES
+                    tables[name] = [made if is_event or not has_state else _without_state(made)]
 
     def _link_states(self, decoded: Decoded) -> None:
         columns = decoded.columns
@@ -256,6 +261,14 @@ _BUILDERS: Final[dict[str, Callable[[Decoded, KeyColumn, Places], pa.Table | Non
     "declare_events": declare_table,
     "interest_events": interest_table,
 }
+
+
+_OF_MESSAGES: Final = ("messages", "samples")
+"""Tables without rows of the state at the start of a recording."""
+
+
+def _without_state(table: pa.Table) -> pa.Table:
+    return table.filter(pc.greater(table["packet"], 0))
 
 
 @contextmanager

@@ -55,15 +55,18 @@ class LastSeen:
     def __init__(self, units: Units) -> None:
         owners = units.pair.astype(np.int64) * 2 + units.direction
         order = np.argsort(owners, kind="stable")
+        if len(units) and units.packet[0] <= 0:
+            # Not of the state of a recording, which may lack the last thing that a node sent.
+            order = order[units.packet[order] > 0]
         owners, times = owners[order], units.time_ns[order]
-        is_first = np.append(True, owners[1:] != owners[:-1])
+        is_first = np.append(True, owners[1:] != owners[:-1])[: len(owners)]
         starts = np.flatnonzero(is_first)
-        stops = np.append(starts[1:], len(owners))
+        stops = np.append(starts[1:], len(owners))[: len(starts)]
         spans = zip(starts.tolist(), stops.tolist(), strict=True)
         self._spans = dict(zip(owners[starts].tolist(), spans, strict=True))
         self._packets = units.packet[order].tolist()
         # The clock of a capture may go backwards, which is rare.
-        is_back = np.append(False, times[1:] < times[:-1]) & ~is_first
+        is_back = np.append(False, times[1:] < times[:-1])[: len(times)] & ~is_first
         for owner in np.unique(owners[is_back]).tolist():
             span = slice(*self._spans[owner])
             times[span] = np.maximum.accumulate(times[span])

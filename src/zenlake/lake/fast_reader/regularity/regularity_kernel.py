@@ -159,9 +159,15 @@ def check_regularity(
         elif is_network:
             continue
         elif kind == codes.frame:
-            reason = _check_sequence_number(rows, row, direction, False, codes, sessions, pair)
+            is_state = batches.packet[unit] <= 0
+            reason = _check_sequence_number(
+                rows, row, direction, False, is_state, codes, sessions, pair
+            )
         elif kind == codes.fragment:
-            reason = _check_sequence_number(rows, row, direction, True, codes, sessions, pair)
+            is_state = batches.packet[unit] <= 0
+            reason = _check_sequence_number(
+                rows, row, direction, True, is_state, codes, sessions, pair
+            )
             if not reason:
                 index = _channel(rows, row, direction, codes)
                 if sessions[pair, CHAINS + index] == 0:
@@ -247,11 +253,15 @@ def _check_sequence_number(
     row: int,
     direction: int,
     is_fragment: bool,
+    is_state: bool,
     codes: Codes,
     sessions: Numbers,
     pair: int,
 ) -> int:
-    """Whether a FRAME or FRAGMENT has an expected number (§6.5) and may come here (§7)."""
+    """Whether a FRAME or FRAGMENT has an expected number (§6.5) and may come here (§7).
+
+    The number of one in the state of a recording is the last one of its channel, as it is.
+    """
     mask, sn = sessions[pair, MASK], signed(rows.sn[row])
     at = CHANNELS + _channel(rows, row, direction, codes)
     channel = sessions[pair, at]
@@ -259,16 +269,22 @@ def _check_sequence_number(
     if not channel & _USED:
         last = sessions[pair, INITIAL_SN + direction] - 1 & mask
     newest = sessions[pair, NEWEST_SN + direction]
-    sessions[pair, NEWEST_SN + direction] = sn
     gap = sn_distance(last, sn, mask)
-    if sn & ~mask or not is_ahead(gap, mask):
-        return reasons.SEQUENCE
-    # Deployed nodes skip a number after fragments; some use one counter for all channels.
-    if gap != 1 and not (gap == 2 and channel & _AFTER_MESSAGE) and sn != newest + 1:
-        return reasons.SEQUENCE
+    if is_state:
+        if sn & ~mask:
+            return reasons.SEQUENCE
+        if newest == _NO_SN or is_ahead(sn_distance(newest, sn, mask), mask):
+            sessions[pair, NEWEST_SN + direction] = sn
+    else:
+        sessions[pair, NEWEST_SN + direction] = sn
+        if sn & ~mask or not is_ahead(gap, mask):
+            return reasons.SEQUENCE
+        # Deployed nodes skip a number after fragments; some use one counter for all channels.
+        if gap != 1 and not (gap == 2 and channel & _AFTER_MESSAGE) and sn != newest + 1:
+            return reasons.SEQUENCE
     in_chain = channel & _IN_CHAIN
     if not is_fragment:
-        sessions[pair, at] = sn | _USED
+        sessions[pair, at] = sn | _USED | (_AFTER_MESSAGE if is_state else 0)
         return reasons.FRAGMENTS if in_chain else reasons.NONE
     if rows.fragment_drop[row] or (in_chain and (rows.fragment_first[row] or gap != 1)):
         return reasons.FRAGMENTS

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_FACTS: Final = ("size_bytes", "packets", "first_ns", "last_ns", "others", "cut_bytes")
+    from zenlake.lake.fast_reader.scan.capture_file import Scan
+
+_FACTS: Final = (
+    *("size_bytes", "packets", "first_ns", "last_ns", "others", "cut_bytes"),
+    *("packets_before", "state_packets", "dropped"),
+)
 _MORE: Final = ("keys", "marks", "ranges", "specials", "elsewhere")
 COUNTED: Final = (
     *("pair_packets", "pair_bytes", "first_packet", "last_packet"),
@@ -68,6 +73,12 @@ class Survey:
         """Number of packets without a pair: all that is not TCP."""
         self.cut_bytes = facts["cut_bytes"]
         """Bytes of an incomplete last record, which is not read."""
+        self.packets_before = facts["packets_before"]
+        """Packets of a recording before those that are here: add it for numbers in tables."""
+        self.state_packets = facts["state_packets"]
+        """Packets before the first one, with numbers up to 0."""
+        self.dropped = facts["dropped"]
+        """Packets that the recorder dropped."""
         self.keys: NDArray[np.int64] = columns["keys"]
         self.pair_of: NDArray[np.int32] = columns["pair_of"]
         """The pair of each packet of the ranges, or `NO_PAIR`, or `OTHER_TASK`."""
@@ -104,6 +115,28 @@ class Survey:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    @property
+    def first_number(self) -> int:
+        """The number of the first packet, whose pair is the first of `pair_of`."""
+        return 1 - self.state_packets
+
+    @property
+    def last_number(self) -> int:
+        """The number of the last packet in tables."""
+        return self.packets and self.packets + self.packets_before
+
+    def is_of(self, scan: Scan) -> bool:
+        """Whether a file begins as the surveyed one."""
+        facts = scan.packets_before, scan.state_packets
+        return facts == (self.packets_before, self.state_packets)
+
+    def recorded(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of packets as in tables: those of the recording."""
+        if not self.packets_before:
+            return numbers
+        found: NDArray[np.int64] = np.where(numbers > 0, numbers + self.packets_before, numbers)
+        return found
 
     @property
     def may_be_regular(self) -> NDArray[np.bool_]:
@@ -147,8 +180,8 @@ class Survey:
         columns["pair_of"] = np.concatenate(
             [np.zeros(0, np.int32)]
             + [
-                number[self.pair_of[first - 1 : first - 1 + count]]
-                for _, _, first, count in ranges.tolist()
+                number[self.pair_of[first : first + count]]
+                for _, _, first, count in (ranges - (0, 0, self.first_number, 0)).tolist()
             ]
         )
         return Survey(facts, columns, self.zids[pairs])
@@ -182,7 +215,8 @@ class Survey:
         if not self.ended_cause[pair]:
             return None
         direction = int(self.ended_side[pair] != self.first_side[pair])
-        cause, packet = CAUSES[int(self.ended_cause[pair])], int(self.ended_packet[pair])
+        cause = CAUSES[int(self.ended_cause[pair])]
+        packet = int(self.recorded(self.ended_packet[pair : pair + 1])[0])
         return LinkEnd(cause, direction, packet, int(self.ended_ns[pair]))
 
     def save(self, path: str) -> None:

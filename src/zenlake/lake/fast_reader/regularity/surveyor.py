@@ -41,13 +41,17 @@ if TYPE_CHECKING:
 
 
 def survey(
-    path: str, chunk_bytes: int = CHUNK_BYTES, observer: Observer | None = None
+    path: str,
+    chunk_bytes: int = CHUNK_BYTES,
+    observer: Observer | None = None,
+    content: bytes | None = None,
 ) -> Survey | Refusal:
     """Surveys a whole capture; a refusal if all of it is left to the exact reader.
 
-    The `observer` gets all bytes of the file, unless the file is refused.
+    The `observer` gets all bytes of the file, unless the file is refused. A capture in memory is
+    given as `content`.
     """
-    source = open_bytes(path)
+    source = open_bytes(path, content)
     try:
         window = FileWindow(source, path, observer)
         scan = scan_of(window)
@@ -117,6 +121,9 @@ def _survey_of(capture_pass: CapturePass, identities: Identities) -> Survey:
         "last_ns": capture_pass.last_ns,
         "others": capture_pass.others,
         "cut_bytes": capture_pass.cut_bytes,
+        "packets_before": capture_pass.scan.packets_before,
+        "state_packets": capture_pass.scan.state_packets,
+        "dropped": capture_pass.scan.dropped,
     }
     columns: dict[str, NDArray[Any]] = {
         name: pairs.state[: pairs.count, place].copy() for name, place in COLUMNS.items()
@@ -167,8 +174,8 @@ def _checked(
     source = open_bytes(path)
     try:
         window = FileWindow(source, path)
-        scan = scan_of(window) if window.size == indexed.size_bytes else None
-        if scan is None or isinstance(scan, Refusal):
+        scan = scan_of(window, False) if window.has_size(indexed.size_bytes) else None
+        if scan is None or isinstance(scan, Refusal) or not indexed.is_of(scan):
             raise changed(path, 0)
         capture_pass = CapturePass(
             window, scan, pairs, False, chunk_bytes=chunk_bytes, known=known, is_check=True

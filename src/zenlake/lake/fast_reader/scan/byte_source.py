@@ -55,8 +55,10 @@ class RecordingFiles:
         self._file: LocalFile | None = None
         self._place = -1
         self.size = 0
+        self.is_growing = False
         for segment in segments(folder):
             self._segments.append(segment)
+            self.is_growing = not segment.is_sealed
             self._starts.append(self.size)
             self.size += os.stat(current_path(segment)).st_size
 
@@ -94,8 +96,26 @@ class StoredFile:
         self._file.close()
 
 
-def open_bytes(address: str) -> ByteSource:
-    """Opens a capture at a local path or an address."""
+class Content:
+    """Bytes in memory."""
+
+    def __init__(self, data: bytes) -> None:
+        self.size = len(data)
+        self._view = memoryview(data)
+
+    def read_into(self, offset: int, target: memoryview) -> int:
+        found = self._view[offset : offset + len(target)]
+        target[: len(found)] = found
+        return len(found)
+
+    def close(self) -> None:
+        pass
+
+
+def open_bytes(address: str, content: bytes | None = None) -> ByteSource:
+    """Opens a capture at a local path or an address; `content` if it is in memory."""
+    if content is not None:
+        return Content(content)
     try:
         place = parse(address)
         if place.is_local and is_recording(address):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from zenlake.errors import CaptureError
+from zenlake.lake.fast_reader.scan.byte_source import RecordingFiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,6 +60,19 @@ class FileWindow:
         self.offset = 0
         self._source = source
         self._observer = observer
+        self.is_recording = isinstance(source, RecordingFiles)
+        self.is_growing = isinstance(source, RecordingFiles) and source.is_growing
+        """Whether the last record may be incomplete without being damaged."""
+
+    def has_size(self, size: int) -> bool:
+        """Whether the file has the size that a survey found.
+
+        A recording may have grown since: then only so many bytes of it are read.
+        """
+        if self.is_recording and self.size > size:
+            self.size = size
+            self.is_growing = True
+        return self.size == size
 
     @property
     def loaded(self) -> NDArray[np.uint8]:

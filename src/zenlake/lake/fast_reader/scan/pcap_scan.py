@@ -1,4 +1,4 @@
-# Parts: 87832d07a3a644c2
+# Parts: 5cd722c7bde25244
 """PcapScan: the records of a classic capture file, as long as each is certainly valid.
 
 The exact reader (capture/pcap.py) judges a record by the times around it. Here all times must be so
@@ -33,6 +33,12 @@ _APART_SECONDS_MAX: Final = 1 << 23
 
 class PcapScan:
     """Stretches of packets, one after the other."""
+
+    first_number = 1
+    """The number of the first packet."""
+    packets_before = state_packets = dropped = 0
+    """As in `SegmentScan`."""
+    is_growing = False
 
     def __init__(self, window: FileWindow) -> None:
         self.at = _FILE_HEADER_BYTES

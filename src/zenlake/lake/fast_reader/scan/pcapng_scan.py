@@ -1,4 +1,4 @@
-# Parts: 87832d07a3a644c2
+# Parts: 5cd722c7bde25244
 """PcapngScan: the packets of a pcapng file, as long as every block is valid.
 
 A kernel reads blocks with packets; Python reads the few sections and interfaces. A file that the
@@ -69,6 +69,12 @@ _TIME_MAX: Final = 1 << 61
 
 class PcapngScan:
     """Stretches of packets, one after the other."""
+
+    first_number = 1
+    """The number of the first packet."""
+    packets_before = state_packets = dropped = 0
+    """As in `SegmentScan`."""
+    is_growing = False
 
     def __init__(self, window: FileWindow) -> None:
         self.at = 0

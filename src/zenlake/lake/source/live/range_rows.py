@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
-from tempfile import TemporaryDirectory
 from typing import Final
 
 import pyarrow as pa
@@ -20,7 +19,7 @@ from zenlake.capture.segment_format import (
 )
 from zenlake.lake.errors import LakeError
 from zenlake.lake.exact_reader.exact_tables import ExactReader, Tables
-from zenlake.lake.merge.split import Split, read_split
+from zenlake.lake.merge.segment_range import read_segment_bytes
 from zenlake.lake.source.live.planner import Piece
 from zenlake.lake.source.live.recording_folder import sealed_or_not
 from zenlake.trace.rows.seq import ORDINAL_BITS
@@ -28,8 +27,6 @@ from zenlake.trace.trace import Trace
 
 Write = Callable[[Tables], None]
 
-FAST_BYTES_MIN: Final = 1 << 20
-"""The exact reader reads less than this faster than a worker loads kernels."""
 _BEFORE_ALL: Final = -(1 << 36)
 """The number of the first packet that is read for the state only; `seq` has room for it."""
 
@@ -61,27 +58,7 @@ def _read_segment(piece: Piece, capture: str, tables: Collection[str], write: Wr
         }
         write({name: parts for name, parts in chosen.items() if parts})
 
-    with TemporaryDirectory(prefix="zenlake-") as folder:
-        path = os.path.join(folder, "range.pcapng")
-        with open(path, "wb") as file:
-            size = file.write(_segment_of(piece))
-        if size >= FAST_BYTES_MIN:
-            last_ns = _read_fast(path, capture, tables, pick)
-            if last_ns is not None:
-                return last_ns
-        return _read_exact(path, capture, tables, pick)
-
-
-def _read_exact(path: str, capture: str, tables: Collection[str], pick: Write) -> int:
-    found = Trace(())
-    exact = ExactReader(found, capture, tables)
-    for packet in packets((path,), Skipped()):
-        for item, events in found.feed(packet):
-            pick(exact.feed(item, events))
-    for item, events in found.finish():
-        pick(exact.feed(item, events))
-    pick(exact.finish())
-    return found.last_ns or 0
+    return read_segment_bytes(capture, _segment_of(piece), tables, pick)
 
 
 def _segment_of(piece: Piece) -> bytes:
@@ -121,17 +98,6 @@ def _within(parts: list[pa.Table], piece: Piece, table: str) -> list[pa.Table]:
         if part.num_rows:
             found.append(part)
     return found
-
-
-def _read_fast(path: str, capture: str, tables: Collection[str], pick: Write) -> int | None:
-    """The time of the last packet; None if the fast reader cannot read it."""
-    from zenlake.lake import fast_reader
-
-    survey = fast_reader.survey(path)
-    if isinstance(survey, fast_reader.Refusal) or not survey.may_be_regular.any():
-        return None
-    read_split(Split(path, capture, survey, None, True, frozenset(tables)), pick)
-    return int(survey.last_ns)
 
 
 def _shifted(part: pa.Table, shift: int) -> pa.Table:

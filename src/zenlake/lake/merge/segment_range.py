@@ -1,0 +1,82 @@
+"""Rows of a part of a recording that is in memory, after the state at its start."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from zenlake.capture.input import Input
+from zenlake.capture.packet import Skipped
+from zenlake.capture.segment_format import (
+    STATE,
+    WIRE,
+    interface_block,
+    packet_block,
+    section_block,
+)
+from zenlake.capture.segment_reader import SegmentReader
+from zenlake.lake.exact_reader.exact_tables import ExactReader
+from zenlake.lake.merge.split import Split, Write, read_split
+from zenlake.trace.trace import Steps, from_packets
+
+FAST_BYTES_MIN: Final = 1 << 20
+"""The exact reader reads less than this faster than a process loads kernels for the first time."""
+
+
+def read_range(
+    capture: str,
+    state: Iterable[tuple[int, bytes]],
+    blocks: bytes,
+    first_number: int,
+    only: Collection[str],
+    write: Write,
+) -> int:
+    """Calls `write` with tables of the packets in `blocks`, whole blocks of a segment.
+
+    `state` has time and bytes of each packet that brings a reader to the state before them, as
+    `StateTracker.packets` gives them. `first_number` is the number of the first packet. Returns
+    the time of the last one.
+    """
+    head = [
+        section_block("", "zenlake", first_number - 1),
+        interface_block(WIRE, "wire"),
+        interface_block(STATE, "state"),
+    ]
+    head += [packet_block(STATE, time_ns, data, 0, 0) for time_ns, data in state]
+    return read_segment_bytes(capture, b"".join((*head, blocks)), only, write)
+
+
+def read_segment_bytes(capture: str, data: bytes, only: Collection[str], write: Write) -> int:
+    """Calls `write` with tables of a segment, or of its beginning; a torn last block is left out.
+
+    Rows of messages, samples and batches are those of packets, without the state; rows of events
+    have the state as well, with packet numbers up to 0. Returns the time of the last packet.
+    """
+    if len(data) >= FAST_BYTES_MIN:
+        from zenlake.lake import fast_reader
+
+        survey = fast_reader.survey(capture, content=data)
+        if not isinstance(survey, fast_reader.Refusal) and survey.may_be_regular.any():
+            split = Split(capture, capture, survey, None, True, frozenset(only), data)
+            read_split(split, write)
+            return int(survey.last_ns)
+    return _read_exactly(capture, data, only, write)
+
+
+def _read_exactly(capture: str, data: bytes, only: Collection[str], write: Write) -> int:
+    damage = Skipped()
+    found = from_packets(damage=damage)
+    exact = ExactReader(found, capture, only)
+    input = Input(capture, damage, content=data)
+
+    def feed(steps: Steps) -> None:
+        for item, events in steps:
+            tables = exact.feed(item, events)
+            if tables:
+                write(tables)
+
+    for packet in SegmentReader(input, damage, is_growing=True).packets():
+        feed(found.feed(packet))
+    feed(found.finish())
+    write(exact.finish())
+    return found.last_ns or 0

@@ -1,0 +1,189 @@
+"""Both readers return the same rows of recordings, of their segments, and of growing ones."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.capture.recorded import (
+    linked_packets,
+    parts_of,
+    raw_packets,
+    segment_bytes,
+    wire_block,
+    write_recording,
+    write_tracked_recording,
+)
+from tests.lake.merge.both_readers import (
+    Row,
+    differences,
+    read_by_both_readers,
+    read_by_exact_reader,
+)
+from tests.trace.sidecar import PATHS
+from zenlake.lake.exact_reader.exact_tables import Tables
+from zenlake.lake.fast_reader import Refusal, Survey, check, index, survey
+from zenlake.lake.merge import segment_range
+from zenlake.lake.merge.segment_range import read_range
+from zenlake.recording.state_tracker import StateTracker
+
+_ORDINARY = {"fragments", "metadata", "qos_matrix", "queries"}
+
+
+def _survey(path: Path) -> Survey:
+    found = survey(str(path))
+    assert not isinstance(found, Refusal), found
+    return found
+
+
+def _compare(path: Path) -> Survey:
+    found = _survey(path)
+    expected = read_by_exact_reader(str(path))
+    assert differences(expected, read_by_both_readers(str(path), found)) == []
+    assert differences(expected, read_by_both_readers(str(path), found, chunk_bytes=2_000)) == []
+    assert differences(expected, read_by_both_readers(str(path), found, splits=3)) == []
+    indexed = index(str(path))
+    if indexed is not None:
+        assert not isinstance(indexed, Refusal)
+        checked = check(str(path), indexed)
+        assert differences(expected, read_by_both_readers(str(path), checked)) == []
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(PATHS))
+def test_both_readers_return_the_same_rows_of_recordings(name: str, tmp_path: Path) -> None:
+    sent = raw_packets(PATHS[name])
+    recording = write_recording(tmp_path / "recording", parts_of(sent, 3))
+    found = _compare(recording)
+    if name in _ORDINARY:
+        assert found.regular.all()
+    # As retention leaves it: the second segment is the first one, and its state is read.
+    (recording / "00000001.pcapng").unlink()
+    found = _compare(recording)
+    assert found.packets_before == len(parts_of(sent, 3)[0])
+    assert found.packets == len(sent) - found.packets_before
+    if name in _ORDINARY:
+        assert found.regular.all()
+        assert found.state_packets == found.packets_before
+    _compare(recording / "00000003.pcapng")
+
+
+def test_growing_recording_is_read_to_its_last_whole_block(tmp_path: Path) -> None:
+    sent = raw_packets(PATHS["queries"])
+    recording = write_recording(tmp_path / "recording", parts_of(sent, 3), is_growing=True)
+    part = recording / "00000003.pcapng.part"
+    whole = part.read_bytes()
+    for size in (len(whole), len(whole) - 1, len(whole) - 30, len(whole) // 2, 40, 0):
+        part.write_bytes(whole[:size])
+        found = _survey(recording)
+        assert found.cut_bytes == 0
+        assert (
+            differences(
+                read_by_exact_reader(str(recording)), read_by_both_readers(str(recording), found)
+            )
+            == []
+        )
+
+
+def test_recording_that_grows_after_the_survey_is_read_as_surveyed(tmp_path: Path) -> None:
+    sent = raw_packets(PATHS["queries"])
+    recording = write_recording(tmp_path / "recording", parts_of(sent, 3), is_growing=True)
+    part = recording / "00000003.pcapng.part"
+    whole = part.read_bytes()
+    part.write_bytes(whole[: len(whole) // 2])
+    found = _survey(recording)
+    expected = read_by_exact_reader(str(recording))
+    part.write_bytes(whole)
+    part.rename(recording / "00000003.pcapng")
+    (recording / "00000004.pcapng").write_bytes(segment_bytes(4, []))
+    assert differences(expected, read_by_both_readers(str(recording), found)) == []
+
+
+def test_damaged_recording_is_left_to_the_exact_reader(tmp_path: Path) -> None:
+    sent = raw_packets(PATHS["pubsub_router"])
+    recording = write_recording(tmp_path / "recording", parts_of(sent, 2))
+    file = recording / "00000002.pcapng"
+    data = file.read_bytes()
+    chance = random.Random(3)
+    for _ in range(200):
+        place = chance.randrange(len(data) * 8)
+        changed = bytearray(data)
+        changed[place // 8] ^= 1 << place % 8
+        file.write_bytes(changed)
+        assert isinstance(survey(str(recording)), Refusal), place
+        assert isinstance(survey(str(file)), Refusal), place
+
+
+def test_missing_segment_leaves_a_recording_to_the_exact_reader(tmp_path: Path) -> None:
+    sent = raw_packets(PATHS["pubsub_router"])
+    recording = write_recording(tmp_path / "recording", parts_of(sent, 3))
+    (recording / "00000002.pcapng").unlink()
+    assert isinstance(survey(str(recording)), Refusal)
+
+
+_TRACKED = sorted(
+    name
+    for name in PATHS
+    # Not those without a TCP link, or with none from its beginning, or with truncated batches.
+    if name not in ("multicast", "pico_peers", "encrypted_links", "snaplen")
+    and "midstream" not in name
+)
+
+
+@pytest.mark.parametrize("name", _TRACKED)
+def test_state_of_a_recorder_brings_both_readers_to_the_same_rows(
+    name: str, tmp_path: Path
+) -> None:
+    sent = linked_packets(PATHS[name])
+    recording = write_tracked_recording(tmp_path / "recording", parts_of(sent, 3))
+    whole = read_by_exact_reader(str(recording))
+    before = 0
+    for number, part in enumerate(parts_of(sent, 3), 1):
+        segment = recording / f"0000000{number}.pcapng"
+        found = _compare(segment)
+        assert found.packets_before == before
+        alone = read_by_exact_reader(str(segment))
+        after = before + len(part)
+        for table in ("messages", "samples", "batches"):
+            expected = [row for row in whole[table] if before < row["packet"] <= after]
+            assert [_shown(row) for row in alone[table]] == [_shown(row) for row in expected]
+        assert all(row["packet"] > before for row in alone["violations"])
+        lost = [row for row in whole["losses"] if before < row["packet"] < after]
+        assert [row for row in alone["losses"] if row["packet"] < after] == [
+            {**row, "capture": str(segment)} for row in lost
+        ]
+        before = after
+
+
+def _shown(row: Row) -> Row:
+    return {name: value for name, value in row.items() if name != "capture"}
+
+
+@pytest.mark.parametrize("fast_bytes", [0, 1 << 30])
+def test_range_in_memory_has_the_rows_of_its_packets(
+    fast_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segment_range, "FAST_BYTES_MIN", fast_bytes)
+    sent = linked_packets(PATHS["queries"])
+    recording = write_tracked_recording(tmp_path / "recording", [sent])
+    whole = read_by_exact_reader(str(recording))
+    tracker = StateTracker()
+    for packet in sent[:200]:
+        tracker.feed_packet(packet.time_ns, packet.data, packet.interface)
+    state = [(one.time_ns, one.data) for one in tracker.packets()]
+    blocks = b"".join(map(wire_block, sent[200:400]))
+    tables = ("messages", "samples", "batches")
+    found: dict[str, list[Row]] = {name: [] for name in tables}
+
+    def write(made: Tables) -> None:
+        for name, several in made.items():
+            found[name] += [row for one in several for row in one.to_pylist()]
+
+    read_range("x", state, blocks, 201, tables, write)
+    for name in tables:
+        expected = [_shown(row) for row in whole[name] if 200 < row["packet"] <= 400]
+        assert [_shown(row) for row in found[name]] == expected
+    assert found["messages"]
+    assert found["batches"]
