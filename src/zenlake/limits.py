@@ -147,6 +147,8 @@ SQL_UNCOUNTED_BYTES_MAX: Final = 1 << 30
 SQL_SPILL_BYTES_MAX: Final = 16 << 30
 SQL_SECONDS_MAX: Final = 30
 OPTION_CHARACTERS_MAX: Final = 1 << 20
+STREAM_OFFSET_CHARACTERS_MAX: Final = 4_096
+STREAM_HANDSHAKE_SECONDS_MAX: Final = 2
 GLOB_CHOICES_MAX: Final = 1_000
 GLOB_DEPTH_MAX: Final = 64
 REDACTION_BYTES_MAX: Final = 256 << 20
@@ -717,6 +719,14 @@ _KEYS_AND_REASONS: Final = {
     "OPTION_CHARACTERS_MAX": (
         "limits/option_characters",
         'length of an option of `spark.read.format("zenoh")`',
+    ),
+    "STREAM_OFFSET_CHARACTERS_MAX": (
+        "limits/stream_offset_characters",
+        "length of the JSON in the option startingOffsets of a stream",
+    ),
+    "STREAM_HANDSHAKE_SECONDS_MAX": (
+        "limits/stream_handshake_seconds",
+        "how long a micro-batch of a stream waits for the end of a handshake",
     ),
     "GLOB_CHOICES_MAX": (
         "limits/glob_choices",

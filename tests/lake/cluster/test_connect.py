@@ -15,6 +15,7 @@ from tests.cli import sql_lake
 from tests.lake.cluster.standalone import MASTER_HOST, Service, environment
 from tests.lake.faults.captures import FOLDER
 from tests.lake.faults.comparison import differences
+from tests.lake.source.live.stored_stream import STORED
 from tests.sink.conftest import Received, received, router
 
 __all__ = ["received", "router"]
@@ -133,6 +134,28 @@ def fail(ask):
 fail(lambda: spark.read.format("zenoh").load("captures/a.pcap").count())
 stream = spark.readStream.format("zenoh").load(sys.argv[2])
 fail(lambda: stream.writeStream.format("noop").start().awaitTermination(60))
+"""
+
+
+def test_stream_of_a_recording_works(server: str, tmp_path: Path) -> None:
+    recording = str(STORED / "recording")
+    command = [sys.executable, "-c", _STREAM, server, recording, str(tmp_path)]
+    found = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.split() == ["781", "781"]
+
+
+_STREAM = """
+import sys
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+stream = spark.readStream.format("zenoh").option("minPartitions", "3").load(sys.argv[2])
+for _ in range(2):
+    writer = stream.writeStream.format("parquet").trigger(availableNow=True)
+    writer = writer.option("checkpointLocation", sys.argv[3] + "/checkpoint")
+    writer.start(sys.argv[3] + "/output").awaitTermination(60)
+    print(spark.read.parquet(sys.argv[3] + "/output").count())
 """
 
 

@@ -325,7 +325,8 @@ def test_segment_removed_after_planning_is_a_loss(
     with pytest.raises(ZenlakeError, match="00000002 was removed before its packets from"):
         list(stream.reader.read(tasks[1]))
     with caplog.at_level(logging.WARNING, "zenlake.lake.source"):
-        assert [len(list(tolerant.reader.read(task))) for task in tasks] == [1, 0, 1]
+        has_rows = [bool(list(tolerant.reader.read(task))) for task in tasks]
+    assert has_rows == [True, False, True]
     assert len(caplog.records) == 1
 
 

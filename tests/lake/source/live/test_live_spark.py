@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 import time
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
+RESTARTS = 10 if IS_FULL else 2
 pytestmark = pytest.mark.xdist_group("spark")
 
 
@@ -70,7 +73,7 @@ def test_restarts_with_limits_read_every_row_once(
 ) -> None:
     recorder = TestRecorder(tmp_path / "recording")
     sink = Sink(spark, tmp_path, maxBytesPerTrigger="60k", minPartitions="3")
-    for part in parts_of(packets, 3):
+    for part in parts_of(packets, RESTARTS):
         recorder.write(part)
         query = sink.run(recorder.folder)
         assert query.exception() is None

@@ -7,8 +7,6 @@ from typing import Final, NamedTuple, Protocol
 
 WINDOW_BYTES: Final = 4 << 20
 """Bytes of a file that are read at a time."""
-HANDSHAKE_SECONDS_MAX: Final = 2
-"""How long a micro-batch waits for the end of a handshake."""
 
 
 class LiveFile(NamedTuple):

@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from zenlake.errors import LocalError
+from zenlake.limits import STREAM_OFFSET_CHARACTERS_MAX
 
 _POSITION_MAX: Final = (1 << 63) - 1
-_JSON_CHARACTERS_MAX: Final = 4_096
 _NAME_CHARACTERS_MAX: Final = 255
 _KNOWN: Final = ("segment", "position", "packet", "recording", "oldest_open")
 
@@ -68,8 +68,8 @@ def parse_offset(found: object, where: str) -> Offset:
 
 def parse_offset_text(text: str, where: str) -> Offset:
     """The offset that a user wrote."""
-    if len(text) > _JSON_CHARACTERS_MAX:
-        raise LocalError(f"{where} is longer than {_JSON_CHARACTERS_MAX} characters")
+    if len(text) > STREAM_OFFSET_CHARACTERS_MAX:
+        raise LocalError(f"{where} is longer than {STREAM_OFFSET_CHARACTERS_MAX} characters")
     try:
         found = json.loads(text)
     # ValueError includes integers with more digits than Python converts.

@@ -13,7 +13,7 @@ from zenlake.errors import LocalError
 from zenlake.lake.errors import LakeError
 from zenlake.lake.plan.inputs import local_path
 from zenlake.lake.source.live.capture_folder import CaptureFolder
-from zenlake.lake.source.live.live_files import HANDSHAKE_SECONDS_MAX, Cut, LiveFile, LiveFolder
+from zenlake.lake.source.live.live_files import Cut, LiveFile, LiveFolder
 from zenlake.lake.source.live.offsets import Offset
 from zenlake.lake.source.live.recording_folder import (
     RecordingFolder,
@@ -21,6 +21,7 @@ from zenlake.lake.source.live.recording_folder import (
     sealed_or_not,
 )
 from zenlake.lake.source.planning import cores
+from zenlake.limits import STREAM_HANDSHAKE_SECONDS_MAX
 
 logger = logging.getLogger("zenlake.lake.source")
 
@@ -189,7 +190,7 @@ class Planner:
             used_bytes += found.position - position if found.segment == file.name else 0
             used_files += is_used
         # While sessions are being opened, the batch ends before them, unless nothing follows.
-        is_fresh = abs(time.time_ns() - last_ns) < HANDSHAKE_SECONDS_MAX * 1_000_000_000
+        is_fresh = abs(time.time_ns() - last_ns) < STREAM_HANDSHAKE_SECONDS_MAX * 1_000_000_000
         return quiet if is_fresh else found
 
     def pieces(self, start: Offset, end: Offset, count_min: int) -> list[Piece]:

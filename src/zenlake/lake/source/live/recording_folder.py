@@ -24,12 +24,11 @@ from zenlake.capture.segment_format import (
 from zenlake.errors import LocalError
 from zenlake.lake.errors import LakeError
 from zenlake.lake.source.live.live_files import (
-    HANDSHAKE_SECONDS_MAX,
     Cut,
     FileWindow,
     LiveFile,
 )
-from zenlake.limits import CAPTURE_BLOCK_BYTES_MAX
+from zenlake.limits import CAPTURE_BLOCK_BYTES_MAX, STREAM_HANDSHAKE_SECONDS_MAX
 from zenlake.recording.state_tracker import StateTracker
 
 DESCRIPTION: Final = "recording.json"
@@ -233,7 +232,7 @@ class _Walk:
     def _cut(self) -> Cut:
         if self._opening:
             # A handshake that takes this long has failed.
-            limit_ns = self._time_ns - HANDSHAKE_SECONDS_MAX * 1_000_000_000
+            limit_ns = self._time_ns - STREAM_HANDSHAKE_SECONDS_MAX * 1_000_000_000
             for link in [one for one, ns in self._opening.items() if ns < limit_ns]:
                 del self._opening[link]
         return Cut(self._position, self._packet, self._time_ns, not self._opening)
