@@ -142,6 +142,7 @@ FOLLOW_PENDING_EVENTS_MAX: Final = 400_000
 FOLLOW_REPLAY_BYTES_MAX: Final = 1 << 30
 FOLLOW_WINDOW_SAMPLES_MAX: Final = 50_000
 FOLLOW_COMPARED_SAMPLES_MAX: Final = 5_000_000
+REPORT_SERVER_REQUESTS_MAX: Final = 16
 SQL_BYTES_MAX: Final = 2 << 30
 SQL_UNCOUNTED_BYTES_MAX: Final = 1 << 30
 SQL_SPILL_BYTES_MAX: Final = 16 << 30
@@ -686,6 +687,10 @@ _KEYS_AND_REASONS: Final = {
     "FOLLOW_COMPARED_SAMPLES_MAX": (
         "limits/follow/compared_samples",
         "samples of a followed recording that are compared with each other when it has ended",
+    ),
+    "REPORT_SERVER_REQUESTS_MAX": (
+        "limits/report/requests",
+        "requests that `zenlake up` answers at a time; others are closed",
     ),
     "SQL_BYTES_MAX": (
         "limits/sql_bytes",

@@ -21,6 +21,7 @@ from zenlake.errors import ZenlakeError
 COMMANDS = {
     "router": "run a Zenoh router, or explain where a running router sends a key",
     "record": "record what a network publishes into a folder of captures",
+    "up": "run a router, its traffic as tables, and a page about them",
     "decode": "print every message of a capture, one per line",
     "check": "find violations of the protocol in a capture",
     "explain": "decode bytes bit by bit and label them",
@@ -37,6 +38,7 @@ EPILOG = """examples:
   zenlake demo
   zenlake router -l tcp/[::]:7447
   zenlake record -e tcp/localhost:7447 -k 'robot/**' robots.recording
+  zenlake up -l tcp/[::]:7447
   zenlake decode --where 'key ~ robot/**' capture.pcapng
   zenlake check capture.pcapng
   zenlake explain 7d 00 06 64 65 6d 6f 2f 61 01 05 68 65 6c 6c 6f

@@ -1,0 +1,136 @@
+"""zenlake up: what official nodes publish and ask is in the tables seconds later."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.child_process import child_environment
+
+pytest.importorskip("pyspark", reason="the tables are made by Spark")
+zenoh = pytest.importorskip("zenoh", reason="an official node publishes")
+pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.real]
+
+SAMPLES = 500
+
+
+class Up:
+    """The command, in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.lake = folder / "live.lake"
+        self.recording = folder / "live.recording"
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+        options = ["-l", self.endpoint, "--no-multicast-scouting", "--port", "0", "--every", "1"]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "zenlake.cli.main", "up", *options],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=child_environment(),
+        )
+        assert self.process.stdout is not None
+        lines = [self.process.stdout.readline() for _ in range(3)]
+        assert [line.split()[0] for line in lines] == ["recording", "lake", "report"], lines
+        self.page = lines[2].split()[1]
+
+    def sql(self, statement: str) -> list[dict[str, Any]]:
+        command = [sys.executable, "-m", "zenlake.cli.main", "sql", "--lake", str(self.lake)]
+        done = subprocess.run(
+            [*command, "--json", statement], capture_output=True, text=True, env=child_environment()
+        )
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def end(self, number: int) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(120)
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Up]:
+    started = Up(tmp_path)
+    try:
+        yield started
+    finally:
+        started.process.kill()
+        started.process.communicate()
+
+
+def connected(endpoint: str) -> Any:
+    config = zenoh.Config()
+    settings = {"mode": "client", "connect/endpoints": [endpoint]}
+    for path, value in {**settings, "scouting/multicast/enabled": False}.items():
+        config.insert_json5(path, json.dumps(value))
+    return zenoh.open(config)
+
+
+def test_published_seconds_ago(up: Up) -> None:
+    with connected(up.endpoint) as publisher, connected(up.endpoint) as other:
+        other.declare_subscriber("robot/**", lambda sample: None)
+        other.declare_queryable("robot/state", lambda query: query.reply("robot/state", "ok"))
+        for n in range(SAMPLES):
+            publisher.put("robot/pose", str(n))
+        assert [one.ok.payload.to_string() for one in publisher.get("robot/state")] == ["ok"]
+        until = time.monotonic() + 60
+        verdicts: list[dict[str, Any]] = []
+        while not verdicts and time.monotonic() < until:
+            verdicts = up.sql("SELECT DISTINCT verdict FROM queries WHERE verdict = 'answered'")
+        assert verdicts == [{"verdict": "answered"}]
+        with urllib.request.urlopen(up.page, timeout=90) as answer:
+            assert b"robot/pose" in answer.read()
+        publisher.put("robot/last", "published just before the end")
+    assert up.end(signal.SIGINT) == 0
+    assert up.sql("SELECT count(DISTINCT payload) AS n FROM samples WHERE key = 'robot/pose'") == [
+        {"n": SAMPLES}
+    ]
+    assert len(up.sql("SELECT 1 FROM samples WHERE key = 'robot/last'")) > 0
+    assert {one["outcome"] for one in up.sql("SELECT outcome FROM sessions")} == {"closed"}
+    assert [one.suffix for one in up.recording.iterdir() if one.name[0] == "0"] == [".pcapng"]
+
+
+def test_children_end_with_a_killed_parent(up: Up) -> None:
+    children = {int(one) for one in _children(up.process.pid)}
+    assert len(children) == 2
+    up.process.kill()
+    until = time.monotonic() + 60
+    while any(_is_running(one) for one in children) and time.monotonic() < until:
+        time.sleep(0.1)  # for processes of another parent there is no event
+    assert not any(_is_running(one) for one in children)
+
+
+def _children(pid: int) -> list[str]:
+    found: list[str] = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        found += Path(f"/proc/{pid}/task/{thread}/children").read_text().split()
+    return found
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_options_of_the_router_are_checked(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "zenlake.cli.main", "up", "-l", "foo/1", "--port", "0"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, env=child_environment(), timeout=60
+    )
+    assert done.returncode == 2
+    assert "foo" in done.stderr
+    assert "Traceback" not in done.stderr
