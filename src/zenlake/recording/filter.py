@@ -25,5 +25,9 @@ class LinkFilter(Protocol):
 class BatchFilter(Protocol):
     """The rules of one recording."""
 
+    @property
+    def keeps_plain(self) -> bool:
+        """Whether batches of publications stay as they are: then they are not filtered."""
+
     def link(self) -> LinkFilter:
         """The filter of a link that opens."""

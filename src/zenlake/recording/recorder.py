@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
-from time import monotonic, time_ns
+from contextlib import suppress
+from time import monotonic, sleep, time_ns
 from typing import Final
 
 from zenlake.errors import RecordingError
@@ -22,6 +24,8 @@ log = logging.getLogger("zenlake.recording")
 _GATHER_S: Final = 0.02
 _TAKEN_BYTES: Final = 4 << 20
 _CLOSE_S: Final = 30.0
+_NICENESS: Final = 19
+_REST_S_MAX: Final = 0.05
 
 
 class Recorder:
@@ -77,6 +81,10 @@ class Recorder:
 
     def _run(self) -> None:
         queue, writer = self._queue, self._writer
+        with suppress(OSError, AttributeError):
+            # The node's own threads come first where processors are scarce.
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+        dropped = 0
         try:
             while True:
                 queue.wait(writer.next_deadline() - monotonic(), _GATHER_S)
@@ -84,9 +92,14 @@ class Recorder:
                 if not entries and queue.is_closed:
                     writer.close()
                     return
+                begun = monotonic()
                 writer.write(entries)
                 del entries
                 writer.tick()
+                if queue.dropped_packets != dropped:
+                    # More comes than can be written: leave half of the time to the node.
+                    dropped = queue.dropped_packets
+                    sleep(min(monotonic() - begun, _REST_S_MAX))
         except Exception:
             # The node goes on; what comes is counted as lost.
             log.exception("recording to %s ends after an error of zenlake", self.settings.path)

@@ -51,6 +51,11 @@ class Redactor:
         self.counts = RedactionCounts()
         self.memory = RedactionMemory()
 
+    @property
+    def keeps_plain(self) -> bool:
+        """Whether no rule changes publications."""
+        return not self.rules
+
     def link(self) -> LinkRedactor:
         return LinkRedactor(self)
 

@@ -36,6 +36,7 @@ from zenlake.recording.segment_file import SegmentFile, head_blocks
 from zenlake.recording.segment_scan import SegmentScan
 from zenlake.recording.settings import RecordingSettings
 from zenlake.recording.state_tracker import StateTracker
+from zenlake.recording.tracked_link import PLAIN_HEAD_BYTES
 
 log = logging.getLogger("zenlake.recording")
 
@@ -65,6 +66,7 @@ class SegmentWriter:
         self._settings = settings
         self._queue = queue
         self._filter = filter
+        self._keeps_plain = filter is None or filter.keeps_plain
         self._clock = clock
         self._tracker = StateTracker()
         self._segment: SegmentFile | None = None
@@ -174,6 +176,16 @@ class SegmentWriter:
         flags = PLAIN if entry.is_plain else 0
         prefix_bytes = tracked.prefix_bytes(direction)
         is_framed = entry.is_framed
+        if entry.is_plain and self._keeps_plain and tracked.reads_heads(direction):
+            # Most batches: of these only the beginning is looked at.
+            start = prefix_bytes if is_framed else 0
+            content = data[start : start + PLAIN_HEAD_BYTES]
+            self._tracker.batch(tracked, direction, content, flags, now_ns)
+            prefix = b""
+            if prefix_bytes and not is_framed:
+                prefix = len(data).to_bytes(prefix_bytes, "little")
+            self._add_batch(packets, direction, prefix, data, flags | FIRST)
+            return
         content = data[prefix_bytes:] if is_framed else data
         if link.filter is not None:
             changed = link.filter.batch(direction, content, flags)

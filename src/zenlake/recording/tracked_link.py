@@ -56,6 +56,8 @@ PLAIN_FORM: Final = 0
 COMPRESSED_FORM: Final = 1
 LOW_LATENCY_FORM: Final = 2
 
+PLAIN_HEAD_BYTES: Final = 16
+"""Where the sequence number and the priority of a plain batch end, at the latest."""
 _ITEM_BYTES: Final = 64
 """The memory of an item beside its message."""
 _FRAME: Final = 0x05
@@ -278,6 +280,10 @@ class TrackedLink:
         if not self.is_stream:
             return 0
         return 4 if self.sides[direction].form == LOW_LATENCY_FORM else 2
+
+    def reads_heads(self, direction: int) -> bool:
+        """Whether the first bytes of a plain batch suffice: they have its sequence number."""
+        return self.is_open and self.sides[direction].form != COMPRESSED_FORM
 
     def plain_batch(self, direction: int, data: bytes, order: int, time_ns: int) -> None:
         """A batch with one FRAME of publications: only its sequence number counts."""
