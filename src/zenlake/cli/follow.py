@@ -34,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"with --follow: time between two versions (default {EVERY_SECONDS:g})",
     )
     parser.add_argument(
+        "--keep",
+        type=_seconds,
+        metavar="SECONDS",
+        help="with --follow: how long readers of older versions find their files (default 3600)",
+    )
+    parser.add_argument(
         "--until-end",
         action="store_true",
         help="with --follow: stop when the recorder has closed all recordings",
@@ -53,13 +59,14 @@ def _seconds(text: str) -> float:
 
 def refuse_options(args: argparse.Namespace) -> None:
     """Error if an option was given that only --follow has."""
-    if args.every is not None or args.until_end:
-        raise LocalError("--every and --until-end need --follow")
+    if args.every is not None or args.keep is not None or args.until_end:
+        raise LocalError("--every, --keep and --until-end need --follow")
 
 
 def run(args: argparse.Namespace) -> int:
     with needs_extra("pipeline --follow", "lake"):
         from zenlake.lake.follow import follower
+        from zenlake.lake.follow.old_files import KEEP_SECONDS
         from zenlake.lake.follow.recordings import recording_id
         from zenlake.lake.spark import session
     for path in args.inputs:
@@ -67,6 +74,7 @@ def run(args: argparse.Namespace) -> int:
     stop = follower.Stop()
     settings = follower.Settings(
         every_s=args.every or EVERY_SECONDS,
+        keep_s=args.keep or KEEP_SECONDS,
         memory_bytes=args.task_memory,
         until_end=args.until_end,
     )

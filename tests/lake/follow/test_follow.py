@@ -225,6 +225,20 @@ def test_small_files_are_joined(tmp_path: Path, spark: SparkSession) -> None:
     assert len(state) < 60, "files of events are joined too, and those of older batches removed"
 
 
+def test_replaced_files_are_deleted_after_a_while(tmp_path: Path, spark: SparkSession) -> None:
+    recording = recording_of(tmp_path, "queries.pcapng.gz")
+    lake = tmp_path / "lake"
+    for keep_s, is_kept in ((3_600.0, True), (0.0, False)):
+        with opened(recording, lake, spark, Settings(keep_s=keep_s)) as follower:
+            for _ in range(4):
+                recording.grow(50)
+                follower.step()
+        found = {file.name for file in (lake / "queries").glob("*.parquet")}
+        active = {file.name for file in Store(lake).files("queries")}
+        assert (found > active) is is_kept
+        assert active <= found
+
+
 def test_stop_reads_what_is_recorded_and_publishes_it(tmp_path: Path, spark: SparkSession) -> None:
     recording = recording_of(tmp_path, "queries.pcapng.gz")
     recording.grow(500)

@@ -9,6 +9,8 @@ exception, see `publications`).
     reader_client    the driver's end of that process
     state            what is kept between two versions: events, counts, names of files
     derive_batch     the tasks of Spark: derived tables, publications, joined files
+    old_files        deletes files that newer versions have replaced
+    recordings       facts about a recording before it is read
     settling         which events are not needed any more
     follower         the driver: read, derive, publish
 """

@@ -17,6 +17,7 @@ from zenlake.lake.address import parse
 from zenlake.lake.errors import LakeError
 from zenlake.lake.follow.derive_batch import follow_task
 from zenlake.lake.follow.growing_reader import ROWS_MAX
+from zenlake.lake.follow.old_files import KEEP_SECONDS, OldFiles
 from zenlake.lake.follow.reader_client import ReaderClient, ReaderDied
 from zenlake.lake.follow.recordings import first_segment, recording_id, size_of
 from zenlake.lake.follow.state import FollowState, StateFolder
@@ -65,6 +66,8 @@ Files = dict[str, list[dict[str, Any]]]
 @dataclass(frozen=True)
 class Settings:
     every_s: float = EVERY_SECONDS
+    keep_s: float = KEEP_SECONDS
+    """Files of older versions are deleted after this time."""
     memory_bytes: int = DERIVE_BYTES_MAX
     rows_max: int = ROWS_MAX
     replay_bytes: int = FOLLOW_REPLAY_BYTES_MAX
@@ -118,6 +121,7 @@ class Follower:
         """Whether the last step read everything that there was."""
         self._store = store
         self._state = FollowState()
+        self._old = OldFiles(run.lake, settings.keep_s)
 
     @contextmanager
     def opened(self) -> Iterator[None]:
@@ -128,6 +132,7 @@ class Follower:
                 hint = f"drop that first: zenlake lake drop {self._capture}"
                 raise LakeError(f"{cause} under this name; {hint}")
             self._state = self._folder.load(0 if mark is None else int(mark["batch"]))
+            self._old.delete_left_behind()
             try:
                 yield
             finally:
@@ -356,6 +361,11 @@ class Follower:
         appended = self._run.append(replace(batch, before_commit=save))
         self._state = _with_names(state, appended)
         self._folder.forget(before, self._state)
+        for table, names in batch.removed.items():
+            self._old.add(table, names)
+        for table in appended.joined:
+            self._old.add(table, batch.joined[table])
+        self._old.delete_expired()
         return appended.version
 
     def _kept_events(self, new: Files, joined: dict[str, str | None]) -> dict[str, list[str]]:
