@@ -126,7 +126,8 @@ def finish(query: StreamingQuery) -> None:
     """Waits until the query has read everything or failed."""
     with suppress(Py4JError, PySparkException):
         query.processAllAvailable()
-    query.stop()
+    if query.isActive:
+        query.stop()
 
 
 def children_of(ancestor: int, word: bytes) -> list[int]:

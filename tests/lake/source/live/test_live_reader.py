@@ -22,6 +22,7 @@ from tests.lake.source.live.streams import ALL, Stream, rows
 from zenlake.capture import segment_format as fmt
 from zenlake.errors import LocalError, ZenlakeError
 from zenlake.lake.exact_reader.exact_tables import stage
+from zenlake.limits import STREAM_HANDSHAKE_SECONDS_MAX
 
 TABLES = ("batches", "messages", "samples")
 NAMES = ("sessions.pcapng.gz", "fragments.pcapng.gz", "routers_ring.pcapng.gz")
@@ -413,6 +414,18 @@ def test_handshake_is_read_in_one_batch(tmp_path: Path, packets: list[Recorded])
     recorder.write(fresh[place + 1 :])
     wanted = expected_rows(tmp_path / "expected", fresh)
     assert_same(stream.batch(), wanted["messages"])
+
+
+def test_handshake_that_never_ends_does_not_stop_the_stream(
+    tmp_path: Path, packets: list[Recorded]
+) -> None:
+    """After the limit its batch is read, whether more was recorded or not."""
+    place = next(i for i, one in enumerate(packets) if one.flags)
+    old_ns = time.time_ns() - (STREAM_HANDSHAKE_SECONDS_MAX + 1) * 1_000_000_000
+    begun = [one._replace(time_ns=old_ns) for one in packets[: place + 1]]
+    recorder = TestRecorder(tmp_path / "recording")
+    recorder.write(begun)
+    assert Stream(recorder.folder, "messages").batch().num_rows == 1
 
 
 def test_offsets_have_the_id_of_the_recording(tmp_path: Path, packets: list[Recorded]) -> None:

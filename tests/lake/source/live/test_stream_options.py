@@ -7,6 +7,7 @@ import pytest
 from zenlake.errors import LocalError
 from zenlake.lake.source.live.offsets import Offset, is_plain_name, parse_offset, parse_offset_text
 from zenlake.lake.source.live.options import read_stream_options
+from zenlake.limits import STREAM_OFFSET_CHARACTERS_MAX
 
 OFFSET = '{"segment": "00000003", "position": 12}'
 
@@ -76,6 +77,13 @@ def test_invalid_options_are_errors_in_one_line(given: dict[str, str], complaint
     assert complaint in str(raised.value)
     assert "\n" not in str(raised.value)
     assert len(str(raised.value)) < 600
+
+
+def test_offset_may_be_as_long_as_the_limit() -> None:
+    fitting = OFFSET.ljust(STREAM_OFFSET_CHARACTERS_MAX)
+    assert parse_offset_text(fitting, "offset") == Offset("00000003", 12)
+    with pytest.raises(LocalError, match="longer than"):
+        parse_offset_text(fitting + " ", "offset")
 
 
 @pytest.mark.parametrize("found", [None, [], "x", 5, {}, {"segment": "1", "position": None}])
