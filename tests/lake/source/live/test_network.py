@@ -39,6 +39,7 @@ def test_publications_of_a_network_are_rows(tmp_path: Path) -> None:
                     # Until the subscriber is known to the router, publications go nowhere.
                     time.sleep(0.02)
             assert len(found) >= 20
+            # Another query on the same folder follows the recorder of the first one.
             again = network_stream(router.endpoint, tmp_path / "recording")
             again.offset = again.start()
             keys = set(again.batch()["key"].to_pylist())
@@ -51,9 +52,17 @@ def test_publications_of_a_network_are_rows(tmp_path: Path) -> None:
 def test_network_that_cannot_be_reached_is_an_error(tmp_path: Path) -> None:
     stream = network_stream("tcp/127.0.0.1:1", tmp_path / "recording")
     with pytest.raises(ZenlakeError) as raised:
-        stream.start()
+        read_until_it_fails(stream)
     assert "tcp/127.0.0.1:1" in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def read_until_it_fails(stream: Stream) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        stream.batch()
+        # Until the recorder has failed to connect.
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(

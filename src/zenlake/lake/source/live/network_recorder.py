@@ -23,6 +23,7 @@ _LOOK_SECONDS: Final = 0.05
 _DEATH_SIGNAL: Final = 1
 """PR_SET_PDEATHSIG of prctl."""
 _CHARACTERS_MAX: Final = 500
+_OTHER_RECORDER: Final = "another recorder writes to it"
 
 
 class NetworkRecorder:
@@ -41,6 +42,8 @@ class NetworkRecorder:
             command += ["-e", endpoint]
         for key in network.keys:
             command += ["-k", key]
+        self._folder = folder
+        self._is_left_to_another = False
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # until `stop`
         self._process = subprocess.Popen(
             [*command, folder],
@@ -52,22 +55,30 @@ class NetworkRecorder:
         self._wait(folder)
 
     def _wait(self, folder: str) -> None:
-        """Until the recording exists; a folder that another recorder has locked is followed."""
+        """Until the recording exists."""
         until = time.monotonic() + _START_SECONDS
-        while self._process.poll() is None:
-            if is_recording(folder):
-                return
+        while self._process.poll() is None and not is_recording(folder):
             if time.monotonic() > until:
                 self.stop()
                 raise LakeError(f"nothing was recorded within {_START_SECONDS} s", folder)
             time.sleep(_LOOK_SECONDS)
+        self.check()
+
+    def check(self) -> None:
+        """An error if the recorder has ended, with its own words.
+
+        A folder that another recorder has locked is followed.
+        """
+        if self._process.poll() is None or self._is_left_to_another:
+            return
         self._errors.seek(0)
         said = self._errors.read(1 << 16).decode("utf-8", "replace")
-        self._errors.close()
         cause = " ".join(said.split())[:_CHARACTERS_MAX]
-        if is_recording(folder) and "record" in cause and "lock" in cause.lower():
+        if is_recording(self._folder) and _OTHER_RECORDER in cause:
+            self._is_left_to_another = True
             return
-        raise LakeError(cause or "zenlake record ended", folder)
+        self._errors.close()
+        raise LakeError(cause or "zenlake record ended", self._folder)
 
     def stop(self) -> None:
         """Completes the recording."""

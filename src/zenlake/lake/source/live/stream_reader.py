@@ -129,6 +129,8 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def _planning(self) -> Planner:
         from zenlake.lake.source.live.planner import Planner, open_folder
 
+        if self._recorder is not None:
+            self._recorder.check()
         if self._planner is None:
             if self._options.network is not None:
                 from zenlake.lake.source.live.network_recorder import NetworkRecorder
