@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections import Counter
+from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import ZenlakeError
@@ -79,6 +79,8 @@ class Accepting:
         check: AddressCheck | None = None
         if endpoint.protocol == "udp":
             check = listener.source_check = AddressCheck(self._node.offer(listener), os.urandom)
+            if self._node.tap is not None:
+                check.offers = OrderedDict()
         thread = threading.Thread(
             target=self._run, args=(listener, check), name=f"zenlake accept {endpoint}", daemon=True
         )
@@ -217,6 +219,12 @@ class Accepting:
         seal = None if check is None else check.seal
         acceptor = Acceptor(node.offer(link), os.urandom, admit, seal, link.dst)
         tap = tap_link(node.tap, link, is_accepted=True)
+        if tap is not None and check is not None and check.offers is not None:
+            # They were exchanged before there was a link.
+            init_syn, init_ack = check.offers.pop(link.dst, (b"", b""))
+            if init_syn:
+                tap.received(init_syn, False)
+                tap.sent(init_ack, False)
         conversation = Conversation(link, deadline, node.settings.handshake_idle_s, tap)
         try:
             while acceptor.agreed is None:

@@ -34,13 +34,15 @@ _REFUSED: Final = refusal(CloseReason.INVALID, "").farewell or b""
 class AddressCheck:
     """Handles datagrams that do not belong to a link. `source` is a locator, `udp/host:port`."""
 
-    __slots__ = ("_offer", "_redeemed", "_unspent", "seal", "withheld")
+    __slots__ = ("_offer", "_redeemed", "_unspent", "offers", "seal", "withheld")
 
     def __init__(self, offer: Offer, entropy: Callable[[int], bytes]) -> None:
         self._offer = offer
         self.seal = Seal(entropy(KEY_BYTES))
         self._redeemed: OrderedDict[bytes, float] = OrderedDict()
         self._unspent: OrderedDict[str, int] = OrderedDict()  # bytes by host
+        self.offers: OrderedDict[str, tuple[bytes, bytes]] | None = None
+        """By source, the last InitSyn and its answer, if they are to be recorded; else None."""
         self.withheld = 0
         """Answers that would have been too long."""
 
@@ -78,6 +80,10 @@ class AddressCheck:
         host = source.rpartition(":")[0]
         allowed = ANSWER_RATIO_MAX * len(datagram) + self._unspent.pop(host, 0)
         if len(answer) <= allowed:
+            if self.offers is not None and datagram[0] & _KIND == _INIT:
+                self.offers[source] = (datagram, answer)
+                if len(self.offers) > UNVERIFIED_SOURCES_MAX:
+                    self.offers.popitem(last=False)
             return answer
         self.withheld += 1
         if len(self._unspent) >= UNVERIFIED_SOURCES_MAX:

@@ -1,0 +1,79 @@
+"""A node records its links, whatever was agreed on them."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import zenlake
+from tests.recording.recorded_values import losses
+from zenlake import trace
+from zenlake.capture.recordings import segments
+from zenlake.trace import MessageSeen
+from zenlake.wire import Push, Put
+
+LINKS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "compressed": {"transport/unicast/compression/enabled": True},
+    "low latency": {
+        "transport/unicast/lowlatency": True,
+        "transport/unicast/qos/enabled": False,
+    },
+    "datagrams": {},
+}
+
+
+def config(keys: dict[str, Any]) -> zenlake.Config:
+    made = zenlake.Config()
+    for key, value in {"scouting/multicast/enabled": False, **keys}.items():
+        made.insert_json5(key, json.dumps(value))
+    return made
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_router_records_both_directions(tmp_path: Path, name: str) -> None:
+    protocol = "udp" if name == "datagrams" else "tcp"
+    agreed = LINKS[name]
+    keys = {
+        "mode": "router",
+        "listen/endpoints": [f"{protocol}/127.0.0.1:0"],
+        "recording/path": str(tmp_path),
+        "recording/segment_bytes": 20_000,
+        **agreed,
+    }
+    count = 300
+    with zenlake.open(config(keys)) as router:
+        endpoint = router._handle.node.locators()[0]
+        client = {"mode": "client", "connect/endpoints": [endpoint], **agreed}
+        with zenlake.open(config(client)) as sender, zenlake.open(config(client)) as receiver:
+            found: list[bytes] = []
+            receiver.declare_subscriber("robot/*", lambda one: found.append(one.payload.to_bytes()))
+            time.sleep(0.3)
+            publisher = sender.declare_publisher("robot/arm")
+            large = 0 if name == "low latency" else 100_000
+            for number in range(count):
+                size = large if number == 100 else 50
+                publisher.put(number.to_bytes(8, "big") + b"x" * size)
+                time.sleep(0.0005)
+            deadline = time.monotonic() + 10
+            while len(found) < count and time.monotonic() < deadline:
+                time.sleep(0.01)
+    recorded: dict[tuple[str, int], list[int]] = {}
+    with trace.open(str(tmp_path)) as capture:
+        for event in capture:
+            if isinstance(event, MessageSeen) and isinstance(event.message, Push):
+                body = event.message.body
+                assert isinstance(body, Put)
+                assert event.key == "robot/arm"
+                number = int.from_bytes(body.payload[:8], "big")
+                recorded.setdefault((event.link.name, event.direction), []).append(number)
+        assert not capture.is_damaged
+        assert capture.undecoded == {}
+    assert sorted(len(one) for one in recorded.values()) == [count, count]
+    assert all(one == list(range(count)) for one in recorded.values())
+    assert losses(tmp_path) == []
+    assert {one.is_sealed for one in segments(str(tmp_path))} == {True}
