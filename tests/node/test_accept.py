@@ -13,6 +13,7 @@ from zenlake.node import Node, accept
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.transport_claims import TransportClaim
 from zenlake.protocol.offer import Agreed
+from zenlake.protocol.tap import LinkTap
 from zenlake.wire import WhatAmI
 
 
@@ -20,10 +21,15 @@ def test_a_node_that_closes_just_after_open_ack_sends_close(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def runner_of_a_closed_listener(
-        node: Node, link: Link, agreed: Agreed, claim: TransportClaim, early: bytes
+        node: Node,
+        link: Link,
+        agreed: Agreed,
+        claim: TransportClaim,
+        early: bytes,
+        tap: LinkTap | None,
     ) -> LinkRunner:
         until(lambda: node.accepting._is_closed)
-        return LinkRunner(node, link, agreed, claim, early)
+        return LinkRunner(node, link, agreed, claim, early, tap)
 
     monkeypatch.setattr(accept, "LinkRunner", runner_of_a_closed_listener)
     caplog.set_level(logging.INFO, "zenlake.transport")

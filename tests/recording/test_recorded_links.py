@@ -13,6 +13,7 @@ import zenlake
 from tests.recording.recorded_values import losses
 from zenlake import trace
 from zenlake.capture.recordings import segments
+from zenlake.node import Node
 from zenlake.trace import MessageSeen
 from zenlake.wire import Push, Put
 
@@ -47,7 +48,9 @@ def test_router_records_both_directions(tmp_path: Path, name: str) -> None:
     }
     count = 300
     with zenlake.open(config(keys)) as router:
-        endpoint = router._handle.node.locators()[0]
+        node = router._handle.node
+        assert isinstance(node, Node)
+        endpoint = node.locators()[0]
         client = {"mode": "client", "connect/endpoints": [endpoint], **agreed}
         with zenlake.open(config(client)) as sender, zenlake.open(config(client)) as receiver:
             found: list[bytes] = []

@@ -25,7 +25,8 @@ _GATHER_S: Final = 0.02
 _TAKEN_BYTES: Final = 4 << 20
 _CLOSE_S: Final = 30.0
 _NICENESS: Final = 19
-_REST_S_MAX: Final = 0.05
+_RESTS: Final = 3.0
+_REST_S_MAX: Final = 0.1
 
 
 class Recorder:
@@ -97,9 +98,9 @@ class Recorder:
                 del entries
                 writer.tick()
                 if queue.dropped_packets != dropped:
-                    # More comes than can be written: leave half of the time to the node.
+                    # More comes than can be written: leave most of the time to the node.
                     dropped = queue.dropped_packets
-                    sleep(min(monotonic() - begun, _REST_S_MAX))
+                    sleep(min(_RESTS * (monotonic() - begun), _REST_S_MAX))
         except Exception:
             # The node goes on; what comes is counted as lost.
             log.exception("recording to %s ends after an error of zenlake", self.settings.path)
