@@ -1,0 +1,68 @@
+"""R20: publications at the limits are stored, or reported as a loss, and later ones are stored."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyarrow", reason="needs zenlake[sql]")
+
+import zenlake
+from zenlake.lake.exact_reader.exact_tables import stage
+from zenlake.limits import TRACE_MESSAGE_BYTES_MAX
+
+LONG_KEY = "/".join(["poison", *("x" * 99 for _ in range(40))])
+"""About 4 KiB."""
+LARGE = bytes(TRACE_MESSAGE_BYTES_MAX - 1024)
+TOO_LARGE = bytes(TRACE_MESSAGE_BYTES_MAX)
+"""With its key the message is longer than a trace puts together."""
+
+
+def config_of(mode: str, **settings: Any) -> zenlake.Config:
+    config = zenlake.Config()
+    for path, value in {"mode": mode, "scouting__multicast__enabled": False, **settings}.items():
+        config.insert_json5(path.replace("__", "/"), json.dumps(value))
+    return config
+
+
+def test_poison_is_stored_and_the_stream_goes_on(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    folder = str(tmp_path / "recording")
+    router = config_of("router", listen__endpoints=[endpoint], recording__path=folder)
+    came = threading.Event()
+    with zenlake.open(router):
+        client = config_of("client", connect__endpoints=[endpoint])
+        with zenlake.open(client) as publisher, zenlake.open(client) as other:
+            other.declare_subscriber("end", lambda sample: came.set())
+            publisher.put(LONG_KEY, b"a key of 4 KiB")
+            for name, value in (("large", LARGE), ("too_large", TOO_LARGE)):
+                wait = zenlake.CongestionControl.BLOCK
+                publisher.put(f"poison/{name}", value, congestion_control=wait)
+            for name, time in (("year", _ntp64(8_029 * 31_556_952)), ("last", _ntp64(2**32 - 1))):
+                stamp = zenlake.Timestamp(time, b"\x01")
+                publisher.put(f"poison/{name}", b"", timestamp=stamp)
+            while not came.wait(0.05):
+                publisher.put("end", b"still here")
+    tables = stage(folder, folder)
+    rows = tables["samples"].to_pylist()
+    found = {row["key"]: row for row in rows if row["key"] != "end"}
+    assert found.keys() == {LONG_KEY, "poison/large", "poison/year", "poison/last"}
+    assert found[LONG_KEY]["payload"] == b"a key of 4 KiB"
+    assert found["poison/large"]["payload_size"] == len(LARGE)
+    assert found["poison/large"]["payload"] == LARGE
+    assert found["poison/last"]["timestamp_ns"] == (2**32 - 1) * 10**9
+    [lost] = tables["losses"].to_pylist()
+    assert (lost["kind"], lost["count"]) == ("fragment", 1)
+    assert lost["bytes"] > len(TOO_LARGE) * 0.99
+    assert any(row["key"] == "end" for row in rows)
+
+
+def _ntp64(seconds: int) -> zenlake.NTP64:
+    return zenlake.NTP64(seconds % 2**32, 0)
