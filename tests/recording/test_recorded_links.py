@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import zenlake
+from tests.links.certificates import HAS_OPENSSL, Authority
 from tests.recording.recorded_values import losses
 from zenlake import trace
 from zenlake.capture.recordings import segments
@@ -25,6 +26,7 @@ LINKS: dict[str, dict[str, Any]] = {
         "transport/unicast/qos/enabled": False,
     },
     "datagrams": {},
+    "encrypted": {},
 }
 
 
@@ -36,9 +38,21 @@ def config(keys: dict[str, Any]) -> zenlake.Config:
 
 
 @pytest.mark.parametrize("name", LINKS)
-def test_router_records_both_directions(tmp_path: Path, name: str) -> None:
-    protocol = "udp" if name == "datagrams" else "tcp"
+def test_router_records_both_directions(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
+    protocol = {"datagrams": "udp", "encrypted": "tls"}.get(name, "tcp")
     agreed = LINKS[name]
+    if name == "encrypted":
+        if not HAS_OPENSSL:
+            pytest.skip("certificates are made by the openssl command")
+        authority = Authority(tmp_path_factory.mktemp("certificates"))
+        certificate, private_key = authority.issue("localhost", "IP:127.0.0.1")
+        agreed = {
+            "transport/link/tls/root_ca_certificate": str(authority.certificate),
+            "transport/link/tls/listen_certificate": str(certificate),
+            "transport/link/tls/listen_private_key": str(private_key),
+        }
     keys = {
         "mode": "router",
         "listen/endpoints": [f"{protocol}/127.0.0.1:0"],
