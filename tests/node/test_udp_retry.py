@@ -144,6 +144,7 @@ def test_a_late_duplicate_init_changes_nothing(node: Node) -> None:
     with calling(node) as caller:
         caller.send_open()
         assert caller.is_open()
+        until(lambda: ZID in node.runners)
         caller.send(caller.init)
         holds(lambda: ZID in node.runners, 0.05)
         assert_receives(node, application, caller)

@@ -20,6 +20,7 @@ LOGGERS: Final = {
     "zenlake.handlers": "zenoh::api::handlers",
     "zenlake.lake.source": "zenlake::lake::source",
     "zenlake.node": "zenoh::net::runtime",
+    "zenlake.recording": "zenlake::recording",
     "zenlake.router": "zenohd",
     "zenlake.session": "zenoh::api::session",
     "zenlake.sink": "zenlake::sink",

@@ -1,0 +1,131 @@
+"""R17: traffic of official nodes, followed live, gives the rows of one run over the recording."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.lake.follow.comparison import differences, rows
+from zenlake import Config
+from zenlake import open as open_node
+from zenlake.lake.follow.follower import Settings, Stop, follow
+from zenlake.lake.pipeline import run as run_pipeline
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+zenoh = pytest.importorskip("zenoh", reason="official nodes make the traffic")
+pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.real]
+STEPS = 6
+PAUSE_S = 0.8
+"""Between the steps of a scenario, so that it lasts for several segments and versions."""
+
+
+def connected(endpoint: str) -> Any:
+    config = zenoh.Config()
+    settings = {"mode": "client", "connect/endpoints": [endpoint]}
+    for path, value in {**settings, "scouting/multicast/enabled": False}.items():
+        config.insert_json5(path, json.dumps(value))
+    return zenoh.open(config)
+
+
+def publications(endpoint: str) -> None:
+    """Small and large values, deletions, and a subscriber that comes late."""
+    with connected(endpoint) as one, connected(endpoint) as other:
+        publisher = one.declare_publisher("robot/arm/pose")
+        for step in range(STEPS):
+            if step == STEPS // 2:
+                other.declare_subscriber("robot/**", lambda sample: None)
+            for n in range(200):
+                publisher.put(f"{step} {n}", attachment=b"seq")
+            one.put("robot/map", bytes(300_000))
+            one.delete("robot/old")
+            time.sleep(PAUSE_S)
+
+
+def queries(endpoint: str) -> None:
+    """Answers at once, after three segments, with errors, too late, and not at all."""
+    held: list[Any] = []
+    with connected(endpoint) as one, connected(endpoint) as other:
+        other.declare_queryable("q/now", lambda query: query.reply("q/now", "x"))
+        other.declare_queryable("q/error", lambda query: query.reply_err("no"))
+        other.declare_queryable("q/later", held.append)
+        time.sleep(PAUSE_S)
+        one.get("q/later", lambda reply: None, timeout=60.0)
+        one.get("q/later", lambda reply: None, timeout=0.5)
+        for _ in range(STEPS):
+            for key in ("q/now", "q/error", "q/**", "q/nothing"):
+                one.get(key, lambda reply: None, timeout=2.0)
+            time.sleep(PAUSE_S)
+        for query in held:
+            query.reply("q/later", "late")
+            query.drop()
+        time.sleep(PAUSE_S)
+
+
+def tokens(endpoint: str) -> None:
+    """Sessions, tokens and declarations that come and go."""
+    with connected(endpoint) as watcher:
+        watcher.liveliness().declare_subscriber("alive/**", lambda sample: None, history=True)
+        for step in range(STEPS):
+            with connected(endpoint) as one:
+                token = one.liveliness().declare_token(f"alive/{step}")
+                subscriber = one.declare_subscriber(f"s/{step}/*", lambda sample: None)
+                list(watcher.liveliness().get("alive/**"))
+                watcher.put(f"s/{step}/x", "1")
+                time.sleep(PAUSE_S)
+                if step % 2:
+                    token.undeclare()
+                    subscriber.undeclare()
+                    time.sleep(0.1)  # the other half ends with its session
+
+
+@pytest.mark.parametrize("scenario", [publications, queries, tokens], ids=lambda one: one.__name__)
+def test_live_tables_equal_those_of_the_finished_recording(
+    tmp_path: Path, spark: SparkSession, scenario: Callable[[str], None]
+) -> None:
+    folder, live, batch = (str(tmp_path / name) for name in ("recording", "live", "batch"))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    config = Config()
+    for path, value in {
+        "mode": "router",
+        "listen/endpoints": [endpoint],
+        "scouting/multicast/enabled": False,
+        "recording/path": folder,
+        "recording/segment_seconds": 1,
+    }.items():
+        config.insert_json5(path, json.dumps(value))
+    versions: list[int] = []
+    stop = Stop()
+    settings = Settings(every_s=0.5, until_end=True)
+
+    def follow_recording() -> None:
+        follow(
+            [folder],
+            live,
+            spark,
+            stop,
+            settings,
+            lambda _, progress: versions.append(progress.version),
+        )
+
+    with open_node(config):
+        follower = threading.Thread(target=follow_recording)
+        follower.start()
+        scenario(endpoint)
+    follower.join(120)
+    assert not follower.is_alive()
+    run_pipeline([folder], batch, spark)
+    assert differences(Path(live), Path(batch)) == {}
+    assert rows(Path(batch))["messages"] > 50
+    assert len([*Path(folder).glob("*.pcapng")]) > 3
+    assert len(versions) > 3
