@@ -19,9 +19,11 @@ from tests.capture.recorded import (
 from zenlake.capture import segment_format as fmt
 from zenlake.capture import segment_reader
 from zenlake.capture.files import packets
+from zenlake.capture.input import Input
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.pcapng import CUT
 from zenlake.capture.recordings import is_recording, segments
+from zenlake.capture.segment_reader import SegmentReader
 from zenlake.errors import CaptureError
 from zenlake.limits import RECORDING_STATE_BYTES_MAX
 
@@ -182,14 +184,14 @@ def test_numbers_out_of_order_are_skipped(tmp_path: Path) -> None:
     assert skipped.counts == {segment_reader.OUT_OF_ORDER: 2}
 
 
-def test_state_above_the_limit_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_state_above_the_limit_is_left_out() -> None:
     assert RECORDING_STATE_BYTES_MAX >= 1 << 20
     sent = made(6)
     size = len(state_block(sent[0]))
-    monkeypatch.setattr(segment_reader, "RECORDING_STATE_BYTES_MAX", size)
-    file = tmp_path / "00000001.pcapng"
-    file.write_bytes(segment_bytes(2, sent[3:], sent[:3]))
-    found, skipped = read(file)
+    skipped = Skipped()
+    input = Input("00000001.pcapng", skipped, content=segment_bytes(2, sent[3:], sent[:3]))
+    reader = SegmentReader(input, skipped, state_bytes_max=size)
+    found = shown(list(reader.packets()))
     assert found == [(0, sent[0].time_ns, sent[0].data), *shown(sent[3:])]
     assert skipped.counts == {segment_reader.STATE_LEFT_OUT: 2}
 

@@ -92,8 +92,10 @@ class SegmentReader:
         is_first: bool = True,
         is_growing: bool = False,
         dropped: int = -1,
+        state_bytes_max: int = RECORDING_STATE_BYTES_MAX,
     ) -> None:
         self.number = number
+        self._state_bytes_max = state_bytes_max
         self._input = input
         self._skipped = skipped
         self._is_first = is_first
@@ -177,7 +179,7 @@ class SegmentReader:
             if not self._is_first:
                 return None
             self._state_bytes += size
-            if self._is_past_state or self._state_bytes > RECORDING_STATE_BYTES_MAX:
+            if self._is_past_state or self._state_bytes > self._state_bytes_max:
                 self._skipped.add(STATE_LEFT_OUT, size)
                 return None
             data = buffer[first : first + captured]
