@@ -33,6 +33,7 @@ class ChildCommand:
             text=True,
             start_new_session=True,
         )
+        self._is_stopped = False
         self._reader: threading.Thread | None = None
         if on_line is not None:
             self._reader = threading.Thread(target=self._read, args=(on_line,), daemon=True)
@@ -48,12 +49,20 @@ class ChildCommand:
         """None while it runs."""
         return self._process.poll()
 
+    @property
+    def is_failed(self) -> bool:
+        """Whether it ended, but not in order. One that is stopped while it starts has not failed:
+        it has no handler for the signal yet."""
+        in_order = (0, -signal.SIGTERM) if self._is_stopped else (0,)
+        return self.exit_code is not None and self.exit_code not in in_order
+
     def is_running(self) -> bool:
         return self._process.poll() is None
 
     def stop(self, patience_s: float) -> bool:
         """Ends it in order; False if it had to be killed."""
         if self.is_running():
+            self._is_stopped = True
             self._process.terminate()
         try:
             self._process.wait(patience_s)

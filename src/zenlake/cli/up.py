@@ -67,13 +67,13 @@ def run(args: argparse.Namespace) -> int:
     with ReportServer(args.port, args.lake) as server:
         router = ChildCommand("router", _router_options(args))
         if not _is_recording(args, router, ending):
-            return _stop(args, [router])
+            return _stop([router])
         follow = ChildCommand("pipeline", _follow_options(args), on_line=_printer(args, server))
         _announce(args, server)
         children = [router, follow]
         while not ending.wait(_LOOK_S) and all(one.is_running() for one in children):
             pass
-        return _stop(args, children)
+        return _stop(children)
 
 
 def _is_recording(args: argparse.Namespace, router: ChildCommand, ending: Ending) -> bool:
@@ -85,19 +85,16 @@ def _is_recording(args: argparse.Namespace, router: ChildCommand, ending: Ending
     return False
 
 
-def _stop(args: argparse.Namespace, children: list[ChildCommand]) -> int:
+def _stop(children: list[ChildCommand]) -> int:
     """Ends the router first, so that the follower finds the end of the recording."""
-    failed = [one for one in children if not one.is_running() and one.exit_code]
+    codes = [one.exit_code for one in children]  # of those that ended by themselves
+    for one, patience_s in zip(children, (_ROUTER_STOP_S, _FOLLOW_STOP_S), strict=False):
+        if not one.stop(patience_s):
+            print_error(f"zenlake {one.name} did not end in {patience_s:g} s and was killed")
+    failed = [one for one in children if one.is_failed]
     for one in failed:
         print_error(f"zenlake {one.name} ended with exit code {one.exit_code}")
-    for one, patience_s in zip(children, (_ROUTER_STOP_S, _FOLLOW_STOP_S), strict=False):
-        if not one.stop(patience_s) and one not in failed:
-            print_error(f"zenlake {one.name} did not end in {patience_s:g} s and was killed")
-            failed.append(one)
-        elif one.exit_code and one not in failed:
-            print_error(f"zenlake {one.name} ended with exit code {one.exit_code}")
-            failed.append(one)
-    if failed and failed[0].exit_code == 2:
+    if 2 in codes:
         return 2
     return 1 if failed else 0
 
