@@ -24,7 +24,7 @@ Three commands run together: `zenlake router --record`, `zenlake pipeline --foll
 report`, whose page is served to this machine only. What was published is in the tables a few
 seconds later. Ctrl-C ends them in order: the router closes its sessions, the recording is sealed,
 and the rest of it is read. Started again with the same folders, it goes on.
-exit codes: 0 ended by SIGTERM or SIGINT; 1 one of the commands failed; 2 the options are wrong
+exit codes: 0 ended by SIGTERM or SIGINT; 1 a command failed; 2 a command refused its options
 """
 _LOOK_S: Final = 0.2
 _ROUTER_STOP_S: Final = 15.0
