@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from zenlake.lake.derive.duck import BUILDS, Build, Engine, Frame, build_tables
 from zenlake.lake.derive.duck.build import ACROSS_SPLITS, EVENTS_MAX, OF_SPLIT
+from zenlake.lake.derive.latency_rows import LATENCIES, latency_tables, ordered
 from zenlake.lake.derive.steps import latencies
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.parquet.parquet_files import ParquetFiles, WrittenFile
@@ -32,8 +33,10 @@ IN_MEMORY_BYTES_MAX: Final = 8 << 20
 """Bytes of staged files, which are compressed, up to which all steps fit into memory together."""
 _BATCHES_IN_A_GROUP: Final = 8
 _SAMPLES: Final = "samples"
+_OF_PUBLICATIONS: Final = frozenset((_SAMPLES, LATENCIES))
+"""Tables that are written from the files of `samples`."""
 _MEASURED: Final = "measured"
-"""The step whose rows have each `trace_id`."""
+"""The step whose rows have each `trace_id` and latency."""
 _SCOPES: Final = {"captures": BUILDS, "split": OF_SPLIT, "across": ACROSS_SPLITS}
 _KINDS: Final = {**TABLES, **SPANNING}
 
@@ -124,13 +127,12 @@ def _put_together(engine: Engine, job: Job, build: Build, attempt: Attempt) -> _
         tables = build_tables(own, job["tasks"], captures, writer.keep, [build], attempt.events_max)
         wanted = job.get("tables", _KINDS)
         for name, frames in tables.items():
-            if name in wanted and name not in writer.kept and name != _SAMPLES:
+            if name in wanted and name not in writer.kept and name not in _OF_PUBLICATIONS:
                 for frame in frames:
                     writer.write(name, frame)
-        if _SAMPLES in build.gives and _SAMPLES in wanted:
-            for files in job["tasks"]:
-                for path in files.get(_SAMPLES, ()):
-                    writer.copy_with_trace_ids(path)
+        if not _OF_PUBLICATIONS.isdisjoint(build.gives):
+            paths = [path for files in job["tasks"] for path in files.get(_SAMPLES, ())]
+            writer.write_publications(paths, _OF_PUBLICATIONS.intersection(wanted))
     return writer
 
 
@@ -167,16 +169,27 @@ class _Writer:
         self.found += written
         return [one.path for one in written]
 
-    def copy_with_trace_ids(self, path: str) -> None:
-        """Writes a copy of a file of `samples` if another `trace_id` was found for some row."""
+    def write_publications(self, paths: list[str], wanted: Collection[str]) -> None:
+        """Writes `latencies`, and copies of files of `samples` in which a `trace_id` changes."""
         if self._measured is None:
             return
-        samples = self._engine.read_rows(TABLES[_SAMPLES], path, ("capture", "session", "seq"))
-        found = latencies.trace_ids_of_rows(cast(Any, samples), cast(Any, self._measured))
-        batches = [*cast(Frame, found).batches()]
-        target = self._folder / _SAMPLES / f"{uuid4().hex}.parquet"
-        if batches and replace_trace_ids(Path(path), target, pa.Table.from_batches(batches)):
-            self.copies[path] = str(target)
+        kind = TABLES[_SAMPLES]
+        samples = cast(Any, self._engine.read(kind, paths))
+        publishers = self._engine.keep(cast(Frame, latencies.publishers_of(samples)))
+        files = ParquetFiles(self._folder, _KINDS)
+        for path in paths:
+            rows = self._engine.read_rows(kind, path, ("capture", "session", "seq", "time_ns"))
+            step = latencies.of_rows(*cast(Any, (rows, self._measured, publishers)))
+            batches = [*cast(Frame, step).batches()]
+            if not batches:
+                continue
+            found = ordered(pa.Table.from_batches(batches))
+            if LATENCIES in wanted:
+                files.write({LATENCIES: latency_tables(Path(path), found)})
+            target = self._folder / _SAMPLES / f"{uuid4().hex}.parquet"
+            if _SAMPLES in wanted and replace_trace_ids(Path(path), target, found):
+                self.copies[path] = str(target)
+        self.found += files.close()
 
 
 def _parts(frame: Frame) -> Iterator[pa.Table]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from zenlake.lake.derive.duck import Engine
@@ -117,6 +119,20 @@ def test_hash_tells_texts_with_the_same_number_at_two_places_apart(
             SELECT count(DISTINCT {column}), count(DISTINCT xxhash64({column})) FROM texts""",
     )
     assert found[0][0] == found[0][1] > count // 2
+
+
+@pytest.mark.parametrize("form", ["<dd", ">dd", "<ff", ">ff", "<qq", ">qq", "<dqd", "<3d", "<8f"])
+def test_hash_tells_payloads_with_numbers_that_change_together_apart(
+    engine: Engine, form: str
+) -> None:
+    """As a pose whose coordinates grow by the same step: DuckDB's hash alone confuses many."""
+    count = 20_000
+    numbers = len(struct.unpack(form, bytes(struct.calcsize(form))))
+    payloads = [struct.pack(form, *[number] * numbers) for number in range(count)]
+    reader = pa.table({"payload": payloads}).to_reader()
+    samples = engine.load(reader, ())
+    found = engine.sql("SELECT count(DISTINCT xxhash64(payload)) AS n FROM {rows}", rows=samples)
+    assert [row for batch in found.batches() for row in batch["n"].to_pylist()] == [count]
 
 
 def test_hash_of_a_column_of_unknown_type_is_refused() -> None:

@@ -36,7 +36,7 @@ def translations() -> dict[str, str]:
         for builds in (BUILDS, OF_SPLIT, ACROSS_SPLITS):
             build_tables(recorder, [], [], builds=builds)
         nothing: Any = recorder.read(TABLES["samples"], ())
-        latencies.trace_ids_of_rows(nothing, nothing)
+        latencies.of_rows(nothing, nothing, latencies.publishers_of(nothing))
     return found
 
 

@@ -85,18 +85,24 @@ LEFT JOIN passed_on ON numbered.publication = passed_on.publication
     AND numbered.receiver = passed_on.sender
 """
 
-_LATENCIES: Final = """
-SELECT capture, session, link, packet, time_ns, samples.seq, kind, key, sender_zid,
-    receiver_zid, measured.trace_id, sent_ns, is_last, publisher_zid,
+_PUBLISHERS: Final = """
+SELECT DISTINCT xxhash64(sender_zid) AS hash, sender_zid AS publisher_zid
+FROM {samples} WHERE sender_zid IS NOT NULL
+"""
+
+_FOUND: Final = """measured.trace_id, sent_ns, is_last, publisher_zid,
     (time_ns - sent_ns) / 1e6D AS latency_ms
 FROM {samples} AS samples
 JOIN {measured} AS measured
     ON samples.seq = measured.seq AND xxhash64(capture, session) = measured.spot
-LEFT JOIN (
-    SELECT DISTINCT xxhash64(sender_zid) AS hash, sender_zid AS publisher_zid
-    FROM {samples} WHERE sender_zid IS NOT NULL
-) AS publishers ON measured.publisher = publishers.hash
+LEFT JOIN {publishers} AS publishers ON measured.publisher = publishers.hash
 """
+_LATENCIES: Final = f"""
+SELECT capture, session, link, packet, time_ns, samples.seq, kind, key, sender_zid,
+    receiver_zid, {_FOUND}"""
+
+# For files that are already written, by row number.
+_OF_ROWS: Final = f"SELECT samples.row, {_FOUND}"
 
 # Readers write `trace_id` as if each row were the first hop of its publication.
 _TRACED: Final = """
@@ -111,15 +117,6 @@ SELECT samples.* EXCEPT (trace_id),
 FROM {samples} AS samples
 LEFT SEMI JOIN changed ON samples.capture = changed.capture
 LEFT JOIN {measured} AS measured
-    ON samples.seq = measured.seq AND xxhash64(samples.capture, samples.session) = measured.spot
-"""
-
-
-# For files that are already written, by row number.
-_TRACE_IDS_OF_ROWS: Final = """
-SELECT samples.row, measured.trace_id
-FROM {samples} AS samples
-JOIN {measured} AS measured
     ON samples.seq = measured.seq AND xxhash64(samples.capture, samples.session) = measured.spot
 """
 
@@ -156,12 +153,21 @@ def measure(contents: DataFrame, keep: Callable[[str, DataFrame], DataFrame]) ->
 
 def build(samples: DataFrame, measured: DataFrame) -> DataFrame:
     """From samples and the frame of `measure`."""
-    return conform(query(_LATENCIES, samples=samples, measured=measured), TABLES["latencies"])
+    found = query(_LATENCIES, samples=samples, measured=measured, publishers=publishers_of(samples))
+    return conform(found, TABLES["latencies"])
 
 
-def trace_ids_of_rows(samples: DataFrame, measured: DataFrame) -> DataFrame:
-    """The found `trace_id` of samples, by `row`."""
-    return query(_TRACE_IDS_OF_ROWS, samples=samples, measured=measured)
+def publishers_of(samples: DataFrame) -> DataFrame:
+    """Senders by their hash."""
+    return query(_PUBLISHERS, samples=samples)
+
+
+def of_rows(samples: DataFrame, measured: DataFrame, publishers: DataFrame) -> DataFrame:
+    """By `row` of a file of samples: the columns of `latencies` that `samples` lacks.
+
+    `publishers` are those of all samples.
+    """
+    return query(_OF_ROWS, samples=samples, measured=measured, publishers=publishers)
 
 
 def traced(samples: DataFrame, measured: DataFrame) -> DataFrame:
