@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import json.encoder
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from zenlake.errors import WireError
 from zenlake.trace.json_values import to_json
@@ -35,7 +35,26 @@ def detail_of(kind: str, message: Message, fragments: int = 0) -> str | None:
         found["unknown_extensions"] = [to_json(one) for one in unknown]
     if fragments:
         found["fragments"] = fragments
-    return json.dumps(found) if found else None
+    return _json_text(found) if found else None
+
+
+def _encoder() -> Callable[[Any, int], tuple[str, ...]]:
+    """The encoder that `json.dumps` makes for each text, which takes half of its time."""
+    plain = json.JSONEncoder()
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return lambda value, level: (plain.encode(value),)
+    quote = json.encoder.encode_basestring_ascii
+    separators = plain.key_separator, plain.item_separator
+    found: Any = make(None, plain.default, quote, None, *separators, False, False, True)
+    return cast(Callable[[Any, int], tuple[str, ...]], found)
+
+
+_ENCODE: Final = _encoder()
+
+
+def _json_text(found: Facts) -> str:
+    return "".join(_ENCODE(found, 0))
 
 
 def _field(message: Message, name: str) -> Any:

@@ -21,6 +21,7 @@ from zenlake.lake.fast_reader.columns.values import (
     coded,
     encodings,
     numbers_of,
+    placed,
     qos_of,
     stretches,
     texts_of,
@@ -134,10 +135,7 @@ def _orders(rows: Decoded, chosen: Rows) -> pa.Array:
     ends = pa.py_buffer(np.arange(0, len(digits) + 1, _TIME_DIGITS, dtype=np.int32))
     times = pa.StringArray.from_buffers(len(found), ends, pa.py_buffer(digits))
     ids = texts_of(rows, "timestamp_id", chosen[found], padded_zid).cast(pa.string())
-    orders = pc.binary_join_element_wise(times, ids, "")
-    places = np.full(len(chosen), -1, np.int64)
-    places[found] = np.arange(len(found))
-    return orders.take(pa.array(places, mask=places < 0))
+    return placed(pc.binary_join_element_wise(times, ids, ""), found, len(chosen))
 
 
 def padded_zid(raw: bytes) -> str:

@@ -50,7 +50,7 @@ def handshake_batches(decoded: Decoded) -> list[HandshakeBatch]:
 class LastSeen:
     """The times at which each direction of each connection sent something."""
 
-    __slots__ = ("_latest", "_packets", "_spans")
+    __slots__ = ("_last_packet", "_latest", "_packets", "_spans")
 
     def __init__(self, units: Units) -> None:
         owners = units.pair.astype(np.int64) * 2 + units.direction
@@ -65,6 +65,7 @@ class LastSeen:
         spans = zip(starts.tolist(), stops.tolist(), strict=True)
         self._spans = dict(zip(owners[starts].tolist(), spans, strict=True))
         self._packets = units.packet[order].tolist()
+        self._last_packet = max(self._packets, default=0)
         # The clock of a capture may go backwards, which is rare.
         is_back = np.append(False, times[1:] < times[:-1])[: len(times)] & ~is_first
         for owner in np.unique(owners[is_back]).tolist():
@@ -79,5 +80,7 @@ class LastSeen:
     def before(self, owner: int, packet: int) -> int:
         """The latest time up to a packet; 0 if there is none."""
         first, last = self._spans.get(owner, (0, 0))
-        place = bisect_right(self._packets, packet, first, last)
+        # Most calls are about the end of a chunk.
+        is_end = packet >= self._last_packet
+        place = last if is_end else bisect_right(self._packets, packet, first, last)
         return self._latest[place - 1] if place > first else 0

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from zenlake.columnar.intern import intern_stretches
-from zenlake.columnar.views import views_of
+from zenlake.columnar.stretch_copies import copied_stretches
 from zenlake.lake.fast_reader.columns.decoded import Decoded, Rows
 from zenlake.wire.defaults import DEFAULT_QOS_BYTE
 from zenlake.wire.values.encoding import Encoding
@@ -69,10 +69,7 @@ def stretches(
     present = offsets != 0
     if hidden is not None:
         present &= ~hidden
-    views = views_of(columns, offsets, lengths)
-    validity = None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
-    buffers = [validity, pa.py_buffer(views), pa.py_buffer(columns.data)]
-    return pa.Array.from_buffers(pa.binary_view(), len(chosen), buffers).cast(pa.binary())
+    return copied_stretches(columns.data, offsets, lengths, present)
 
 
 def texts_of(rows: Decoded, name: str, chosen: Rows, read: Callable[[bytes], str]) -> pa.Array:
@@ -123,13 +120,23 @@ def encodings(rows: Decoded, chosen: Rows, default: NDArray[np.bool_]) -> pa.Arr
 
 def timestamps(rows: Decoded, name: str, chosen: Rows) -> tuple[pa.Array, pa.Array]:
     """`<ntp64>/<id>`, and nanoseconds since 1970 rounded up as deployed nodes do."""
-    times = rows.columns[f"{name}_time"][chosen]
-    present = rows.present(name)[chosen]
-    nulls = pa.array(~present)
-    ids = texts_of(rows, f"{name}_id", chosen, zid_text).cast(pa.string())
+    places = np.flatnonzero(rows.present(name)[chosen])
+    count, stamped = len(chosen), chosen[places]
+    if not len(places):
+        return pa.nulls(count, pa.string()), pa.nulls(count, pa.int64())
+    times = rows.columns[f"{name}_time"][stamped]
+    ids = texts_of(rows, f"{name}_id", stamped, zid_text).cast(pa.string())
     text = pc.binary_join_element_wise(pa.array(times).cast(pa.string()), ids, "/")
     seconds, fraction = times >> np.uint64(32), times & np.uint64(0xFFFF_FFFF)
     rounded = (fraction * np.uint64(_NS_PER_S) + np.uint64(0xFFFF_FFFF)) >> np.uint64(32)
-    ns = (seconds * np.uint64(_NS_PER_S) + rounded).astype(np.int64)
-    null_text, null_ns = pa.scalar(None, pa.string()), pa.scalar(None, pa.int64())
-    return pc.if_else(nulls, null_text, text), pc.if_else(nulls, null_ns, pa.array(ns))
+    ns = pa.array((seconds * np.uint64(_NS_PER_S) + rounded).astype(np.int64))
+    return placed(text, places, count), placed(ns, places, count)
+
+
+def placed(values: pa.Array, places: NDArray[np.int64], count: int) -> pa.Array:
+    """Values at their places among `count`; null elsewhere."""
+    if len(places) == count:
+        return values
+    indices = np.full(count, -1, np.int32)
+    indices[places] = np.arange(len(places), dtype=np.int32)
+    return values.take(pa.array(indices, mask=indices < 0))
