@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from zenlake.recording.tracked_link import (
-    COMPRESSED_FORM,
-    LOW_LATENCY_FORM,
-    UNKNOWN,
-    Item,
-    Lane,
-    Side,
-    TrackedLink,
-)
+from zenlake.recording.tracked_items import UNKNOWN, Item
+from zenlake.recording.tracked_lane import Lane
+from zenlake.recording.tracked_link import TrackedLink
+from zenlake.recording.tracked_side import COMPRESSED_FORM, LOW_LATENCY_FORM, Side
 from zenlake.wire import (
     Declare,
     DeclareFinal,

@@ -33,7 +33,8 @@ from zenlake.recording.packet_headers import (
     pair_of_ends,
     parse,
 )
-from zenlake.recording.tracked_link import Budget, TrackedLink
+from zenlake.recording.tracked_items import Budget
+from zenlake.recording.tracked_link import TrackedLink
 from zenlake.wire import Init, decode_batch
 
 _MASK: Final = 0xFFFF_FFFF
