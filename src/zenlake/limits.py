@@ -158,6 +158,7 @@ EXPLAIN_CHARACTERS_MAX: Final = 65_536
 RECORDING_TRACKED_BYTES_MAX: Final = 32 << 20
 RECORDING_STATE_MESSAGE_BYTES_MAX: Final = 1 << 20
 RECORDING_STATE_HANDSHAKE_BATCHES_MAX: Final = 16
+RECORDING_LINK_STATES_PER_NODE_MAX: Final = 16
 RECORDING_ADDRESS_PAIRS_MAX: Final = 4_096
 RECORDING_ADDRESS_USES_MAX: Final = 64
 RECORDING_DATAGRAM_LINKS_MAX: Final = 4_096
@@ -751,6 +752,11 @@ _KEYS_AND_REASONS: Final = {
         "limits/recording/state_handshake_batches",
         "batches of a handshake that a segment repeats; four are usual, datagrams may be sent"
         " twice",
+    ),
+    "RECORDING_LINK_STATES_PER_NODE_MAX": (
+        "limits/recording/link_states_per_node",
+        "link states of one node that a segment repeats at its start: one for each time at which"
+        " links were added, then the newest",
     ),
     "RECORDING_ADDRESS_PAIRS_MAX": (
         "limits/recording/address_pairs",

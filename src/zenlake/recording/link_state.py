@@ -80,7 +80,10 @@ def state_units(link: TrackedLink) -> list[StateUnit]:
         drafts.append(draft)
     for direction in (0, 1):
         side = link.sides[direction]
-        items = sorted([*side.aliases.values(), *side.items.values()], key=_item_order)
+        items = [*side.aliases.values(), *side.items.values()]
+        if side.topology is not None:
+            items += side.topology.items()
+        items.sort(key=_item_order)
         _draft_items(link, direction, side, items, drafts)
         if side.form != LOW_LATENCY_FORM:
             for lane in side.lanes.values():

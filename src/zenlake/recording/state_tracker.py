@@ -133,8 +133,11 @@ class StateTracker:
         if flags & PLAIN:
             link.plain_batch(direction, data, self._order, time_ns)
         else:
+            was_open = link.is_open
             link.batch(direction, data, self._order, time_ns)
             self._order = link.count
+            if link.is_open and not was_open and self._budget.has_topologies:
+                self._note_session(link, False)
             if link.is_group and link.is_over:
                 self.close(link, time_ns)
 
@@ -145,9 +148,30 @@ class StateTracker:
     def close(self, link: TrackedLink, time_ns: int) -> None:
         if self._links.pop(link.number, None) is not None:
             link.forget()
+            if self._budget.has_topologies and link.is_open:
+                self._note_session(link, True)
             self._order += 1
             uses = self._uses_of(link.ends)
             uses.order, uses.time_ns = self._order, time_ns
+
+    def _note_session(self, link: TrackedLink, is_over: bool) -> None:
+        """When the session of two nodes ends, so does the link between them in link states.
+
+        Nobody must announce that it is gone; readers know it from the end of the session.
+        """
+        one, other = link.zids
+        if one is None or other is None:
+            return
+        nodes = {one, other}
+        for same in self._links.values():
+            if is_over and set(same.zids) == nodes and same.is_open and not same.is_over:
+                return  # they have another session
+        for remaining in self._links.values():
+            for side in remaining.sides:
+                if side.topology is not None and is_over:
+                    side.topology.unlink(one, other)
+                elif side.topology is not None:
+                    side.topology.relink(one, other)
 
     def end_all(self, time_ns: int) -> list[bytes]:
         """The links that were open when a recorder ended are gone: the packets that say so."""

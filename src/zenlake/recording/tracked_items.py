@@ -48,7 +48,7 @@ class Item:
 class Budget:
     """The memory of all links. Beyond its limit the oldest requests are forgotten."""
 
-    __slots__ = ("bytes", "bytes_max", "forgotten", "requests")
+    __slots__ = ("bytes", "bytes_max", "forgotten", "has_topologies", "requests")
 
     def __init__(self, bytes_max: int = RECORDING_TRACKED_BYTES_MAX) -> None:
         self.bytes = 0
@@ -57,6 +57,8 @@ class Budget:
         """Open requests, the oldest first: the items they are part of, and their identity there."""
         self.forgotten = 0
         """How many items and unfinished messages were left out of the state."""
+        self.has_topologies = False
+        """Whether any link has carried link states."""
 
     def has_room(self, size: int) -> bool:
         """Whether `size` more bytes may be kept, if need be instead of old requests."""

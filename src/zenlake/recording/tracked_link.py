@@ -31,6 +31,8 @@ from zenlake.wire.defaults import DEFAULT_BATCH_BYTES, DEFAULT_GROUP_BATCH_BYTES
 from zenlake.wire.message import Message
 from zenlake.wire.sequence import next_sn, previous_sn
 from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
+from zenlake.wire.values.whatami import WhatAmI
+from zenlake.wire.values.zenoh_id import ZenohId
 
 PLAIN_HEAD_BYTES: Final = 16
 """Where the sequence number and the priority of a plain batch end, at the latest."""
@@ -59,6 +61,7 @@ class TrackedLink(TrackedMessages):
         "order",
         "patch",
         "use",
+        "zids",
     )
 
     def __init__(
@@ -89,6 +92,8 @@ class TrackedLink(TrackedMessages):
         """Order, time and direction of each FIN, while one is missing."""
         self.mask = 0
         self.patch = 0
+        self.zids: list[ZenohId | None] = [None, None]
+        """The ids of both nodes, the opener's first; None of clients, which have no link states."""
         self.batch_bytes = DEFAULT_GROUP_BATCH_BYTES if is_group else DEFAULT_BATCH_BYTES
         self._agreed_form = PLAIN_FORM
         self.next_seq = [0, 0]
@@ -183,7 +188,9 @@ class TrackedLink(TrackedMessages):
         if self.is_open:
             return False
         if isinstance(message, Init):
-            if message.cookie is not None:
+            is_ack = message.cookie is not None
+            self.zids[is_ack] = None if message.whatami == WhatAmI.CLIENT else message.zid
+            if is_ack:
                 self._agree(message)
             return True
         side.initial_sn = message.initial_sn
@@ -313,4 +320,6 @@ class TrackedLink(TrackedMessages):
                 self._discard(item)
             for lane in side.lanes.values():
                 self._drop_fragments(lane)
+            if side.topology is not None:
+                side.topology.forget()
             side.aliases, side.items, side.lanes, side.modes = {}, {}, {}, {}

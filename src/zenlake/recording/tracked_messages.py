@@ -1,16 +1,19 @@
 """TrackedMessages: what the network messages of one link leave behind for those that follow.
 
-Aliases, live declarations, open interests and requests. The rules are those of `zenlake.trace`, so
-that a reader that starts from this state reads what one that started before reads.
+Aliases, live declarations, open interests and requests, and link states. The rules are those of
+`zenlake.trace`, so that a reader that starts from this state reads what one that started before
+reads.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from zenlake.errors import WireError
 from zenlake.limits import RECORDING_STATE_MESSAGE_BYTES_MAX
 from zenlake.recording.tracked_items import ITEM_BYTES, Budget, Identity, Item
 from zenlake.recording.tracked_side import Side
+from zenlake.recording.tracked_topology import LINK_STATE_ID, Announcement, TrackedTopology
 from zenlake.trace.interest_answers import answers_current, remember_mode
 from zenlake.wire import (
     Declare,
@@ -20,6 +23,7 @@ from zenlake.wire import (
     DeclareSubscriber,
     DeclareToken,
     Interest,
+    Oam,
     Request,
     ResponseFinal,
     UndeclareKeyExpr,
@@ -27,6 +31,7 @@ from zenlake.wire import (
     UndeclareSubscriber,
     UndeclareToken,
 )
+from zenlake.wire.codec import decode_link_states
 from zenlake.wire.message import Message
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.wire_expr import WireExpr
@@ -68,6 +73,21 @@ class TrackedMessages:
                 self._budget.requests[kept] = (side.items, identity)
         elif isinstance(message, ResponseFinal):
             self._remove(self.sides[1 - direction], ("REQUEST", message.request_id))
+        elif isinstance(message, Oam):
+            self._link_states(side, message, lane, time_ns)
+
+    def _link_states(self, side: Side, message: Oam, lane: int, time_ns: int) -> None:
+        if message.id != LINK_STATE_ID or not isinstance(message.body, bytes):
+            return
+        try:
+            states = decode_link_states(message.body).link_states
+        except WireError:
+            return
+        if side.topology is None:
+            side.topology = TrackedTopology(self._budget)
+            self._budget.has_topologies = True
+        place = Announcement(self.count, self._batch_order, time_ns, lane, message.qos)
+        side.topology.apply(states, place)
 
     def _declare(
         self, direction: int, side: Side, message: Declare, lane: int, time_ns: int

@@ -6,6 +6,7 @@ from typing import Final
 
 from zenlake.recording.tracked_items import UNKNOWN, Identity, Item
 from zenlake.recording.tracked_lane import Lane
+from zenlake.recording.tracked_topology import TrackedTopology
 
 PLAIN_FORM: Final = 0
 COMPRESSED_FORM: Final = 1
@@ -26,6 +27,7 @@ class Side:
         "modes",
         "reuses",
         "shared_ids",
+        "topology",
     )
 
     def __init__(self) -> None:
@@ -44,3 +46,5 @@ class Side:
         self.is_lossy = False
         self.is_initial_over = False
         """Whether D_FINAL with id 0 ended the initial declarations of a peer."""
+        self.topology: TrackedTopology | None = None
+        """The link states that it announced; None if it announced none."""
