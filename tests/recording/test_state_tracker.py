@@ -295,6 +295,14 @@ def test_link_gets_its_number_among_links_between_the_same_addresses() -> None:
     assert len(tracker.packets()) == 2 * RECORDING_ADDRESS_USES_MAX
 
 
+def test_nothing_is_left_of_a_datagram_link_that_was_closed() -> None:
+    """Readers number datagram links by their handshakes, not by connections."""
+    tracker = StateTracker()
+    for _ in range(3):
+        tracker.close(tracker.open(ENDS, False, 5), 6)
+    assert tracker.packets() == []
+
+
 def test_addresses_of_closed_links_are_bounded() -> None:
     tracker = StateTracker()
     for number in range(RECORDING_ADDRESS_PAIRS_MAX + 10):

@@ -36,7 +36,8 @@ PLAIN: Final = 1
 """Flag: the batch is one FRAME with nothing but PUSH, so it changes no state but its sequence
 number."""
 FIRST: Final = 2
-"""Flag: the packet begins a batch (of a stream: with its length prefix)."""
+"""Flag: the packet begins a batch (of a stream: with its length prefix). Only scouting has UDP
+packets without it."""
 FORMAT_VERSION: Final = 1
 """The flags of a section header."""
 

@@ -25,14 +25,14 @@ _DATAGRAM_BYTES: Final = 65_536
 
 
 class Datagram:
-    """A received datagram, its source, and the socket that received it."""
+    """A received datagram: from where, and to which address of this node or to the group."""
 
-    __slots__ = ("data", "socket", "source")
+    __slots__ = ("data", "destination", "source")
 
-    def __init__(self, data: bytes, source: Address, of: socket.socket) -> None:
+    def __init__(self, data: bytes, source: Address, destination: Address) -> None:
         self.data = data
         self.source = source
-        self.socket = of
+        self.destination = destination
 
 
 class MulticastSockets:
@@ -69,44 +69,46 @@ class MulticastSockets:
         except OSError as error:
             self.close()
             raise LinkError(self.endpoint, str(error)) from error
-        self._own = {(entry.address, one.getsockname()[1]) for entry, one in self._pairs()}
+        self.sources: list[Address] = [
+            (entry.address, one.getsockname()[1])
+            for entry, one in zip(self.interfaces, self.senders, strict=True)
+        ]
+        """The source addresses of datagrams that this node sends, by sender."""
         for one in (*self.senders, self._wake_in, self._wake_out):
             close_after_fork(one)
         if self.receiver is not None:
             close_after_fork(self.receiver)
 
-    def _pairs(self) -> list[tuple[InterfaceAddress, socket.socket]]:
-        return list(zip(self.interfaces, self.senders, strict=True))
-
-    @property
-    def sources(self) -> list[Address]:
-        """The source addresses of datagrams that this node sends."""
-        return [(entry.address, one.getsockname()[1]) for entry, one in self._pairs()]
-
-    def send(self, data: bytes) -> bool:
-        """Send to the group, on every interface; whether at least one accepted it."""
-        went = False
-        for one in self.senders:
+    def send(self, data: bytes) -> list[Address]:
+        """Send to the group, on every interface; returns the source addresses of what was sent."""
+        sources: list[Address] = []
+        for own, one in zip(self.sources, self.senders, strict=True):
             with contextlib.suppress(OSError):
                 one.sendto(data, socket.MSG_DONTWAIT, self.group)
-                went = True
-        return went
+                sources.append(own)
+        return sources
 
-    def answer(self, data: bytes, datagram: Datagram) -> None:
-        """Send to the source of a datagram, from a socket with a port of its own."""
+    def answer(self, data: bytes, datagram: Datagram) -> Address | None:
+        """Send to the source of a datagram, from a socket with a port of its own.
+
+        Returns the source address of the answer; None if it was not sent.
+        """
         senders = self._senders_towards(str(datagram.source[0]))
         if senders:
+            own, one = senders[0]
             with contextlib.suppress(OSError):
-                senders[0].sendto(data, socket.MSG_DONTWAIT, datagram.source)
+                one.sendto(data, socket.MSG_DONTWAIT, datagram.source)
+                return own
+        return None
 
-    def _senders_towards(self, host: str) -> list[socket.socket]:
-        """All senders, first the interface whose address has the longest prefix in common."""
+    def _senders_towards(self, host: str) -> list[tuple[Address, socket.socket]]:
+        """All senders by address, first the one with the longest prefix in common."""
         wanted = int(ipaddress.ip_address(host.partition("%")[0]))
 
-        def distance(pair: tuple[InterfaceAddress, socket.socket]) -> int:
-            return (int(ipaddress.ip_address(pair[0].address)) ^ wanted).bit_length()
+        def distance(pair: tuple[Address, socket.socket]) -> int:
+            return (int(ipaddress.ip_address(pair[0][0])) ^ wanted).bit_length()
 
-        return [one for _, one in sorted(self._pairs(), key=distance)]
+        return sorted(zip(self.sources, self.senders, strict=True), key=distance)
 
     def receive(self, timeout_s: float | None) -> list[Datagram]:
         """Wait for datagrams of others; none after the timeout or after `wake`.
@@ -122,19 +124,22 @@ class MulticastSockets:
 
     def _receive(self, timeout_s: float | None) -> list[Datagram]:
         poll = select.poll()
-        sockets = {one.fileno(): one for one in self.senders}
+        sockets = {
+            one.fileno(): (one, own) for own, one in zip(self.sources, self.senders, strict=True)
+        }
         if self.receiver is not None:
-            sockets[self.receiver.fileno()] = self.receiver
+            sockets[self.receiver.fileno()] = (self.receiver, self.group)
         for descriptor in (*sockets, self._wake_in.fileno()):
             poll.register(descriptor, select.POLLIN)
         ready = poll.poll(None if timeout_s is None else max(0, timeout_s) * 1000)
         found: list[Datagram] = []
         failure: OSError | None = None
         for descriptor, _ in ready:
-            one = sockets.get(descriptor)
-            if one is None:
+            known = sockets.get(descriptor)
+            if known is None:
                 self._wake_in.recv(64)
                 continue
+            one, destination = known
             try:
                 data, source = one.recvfrom(_DATAGRAM_BYTES, socket.MSG_DONTWAIT)
             except BlockingIOError:
@@ -143,8 +148,8 @@ class MulticastSockets:
                 failure = error
                 continue
             self._errors.clear()
-            if (str(source[0]).partition("%")[0], source[1]) not in self._own:
-                found.append(Datagram(data, source, one))
+            if (str(source[0]).partition("%")[0], source[1]) not in self.sources:
+                found.append(Datagram(data, source, destination))
         if failure is not None and not found:
             raise failure
         return found

@@ -20,6 +20,7 @@ from zenlake.links.addresses import split_address
 from zenlake.links.multicast import MulticastSockets, multicast_interfaces
 from zenlake.links.options import number_option, option
 from zenlake.node.abstract_sender import TAKEN, AbstractSender
+from zenlake.node.group_taps import GroupTaps, locator_of
 from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.threads import ThreadError, join_thread, start_thread
@@ -46,11 +47,14 @@ log = logging.getLogger("zenlake.transport")
 class GroupSender(AbstractSender):
     """The outbound half: what is pushed is sent in `after_unlock`."""
 
-    __slots__ = ("_group", "_sockets", "dropped", "lock")
+    __slots__ = ("_group", "_sockets", "_taps", "dropped", "lock")
 
-    def __init__(self, group: Group, sockets: MulticastSockets) -> None:
+    def __init__(
+        self, group: Group, sockets: MulticastSockets, taps: GroupTaps | None = None
+    ) -> None:
         self._group = group
         self._sockets = sockets
+        self._taps = taps
         self.lock = threading.Lock()
         self.dropped = 0
 
@@ -66,6 +70,8 @@ class GroupSender(AbstractSender):
             while unit := self._group.next_unit(time.monotonic()):
                 if not self._sockets.send(unit):
                     self.dropped += 1
+                elif self._taps is not None:
+                    self._taps.sent(unit, self._group.was_plain)
 
 
 class GroupRunner:
@@ -88,7 +94,12 @@ class GroupRunner:
         )
         self._sockets = open_sockets(endpoint)
         self._group = Group(terms, os.urandom, time.monotonic(), node.budget)
-        self.sender = GroupSender(self._group, self._sockets)
+        self._taps: GroupTaps | None = None
+        if node.tap is not None:
+            group = locator_of(self._sockets.group)
+            self._taps = GroupTaps(node.tap, self._sockets.sources[0], group)
+        self._group.tap = self._taps
+        self.sender = GroupSender(self._group, self._sockets, self._taps)
         self._outlet = LinkOutlet(self.sender, node.node_lock.touched, node.dispatcher.refusal)
         self._face: Face | None = None
         self._members: dict[GroupPeer, Face] = {}
@@ -168,6 +179,7 @@ class GroupRunner:
         try:
             if came:
                 assert self._face is not None
+                peer.inbound.discards_publications = node.settings.discards_publications
                 self._members[peer] = node.dispatcher.add_member(self._face, peer.zid, peer.role)
             else:
                 node.dispatcher.remove_member(self._members.pop(peer), SLICE_STEPS)
@@ -204,6 +216,8 @@ class GroupRunner:
         finally:
             node.end()
         self._sockets.close()
+        if self._taps is not None:
+            self._taps.close()
 
     def peers(self) -> list[GroupPeer]:
         with self.sender.lock:

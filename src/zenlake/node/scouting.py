@@ -10,8 +10,10 @@ from math import inf
 
 from zenlake.links import LinkError, MulticastSockets
 from zenlake.links.addresses import split_address
-from zenlake.links.multicast import Datagram
+from zenlake.links.multicast import Address, Datagram
+from zenlake.node.group_taps import locator_of
 from zenlake.node.settings import NodeSettings
+from zenlake.node.tap import Tap
 from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.protocol.scouting import Answerer, Found, Scouter
 from zenlake.wire import EndPoint, WhatAmIMatcher, ZenohId
@@ -31,8 +33,10 @@ class Scouting:
         scouter: Scouter | None,
         answerer: Answerer | None,
         found: Callable[[Found], None],
+        tap: Tap | None = None,
     ) -> None:
         self._sockets = sockets
+        self._tap = tap
         self._scouter = scouter
         self._answerer = answerer
         self._found = found
@@ -63,15 +67,23 @@ class Scouting:
             return inf
         scout = self._scouter.handle_timeout(now)
         if scout is not None:
-            self._sockets.send(scout)
+            for own in self._sockets.send(scout):
+                self._record(own, self._sockets.group, scout)
         return self._scouter.next_deadline()
 
+    def _record(self, source: Address, destination: Address, data: bytes) -> None:
+        if self._tap is not None:
+            self._tap.scouting(locator_of(source), locator_of(destination), data)
+
     def _receive(self, datagram: Datagram) -> None:
+        self._record(datagram.source, datagram.destination, datagram.data)
         if self._answerer is not None:
             source = str(datagram.source[0])
             hello = self._answerer.receive(datagram.data, source, time.monotonic())
             if hello is not None:
-                self._sockets.answer(hello, datagram)
+                own = self._sockets.answer(hello, datagram)
+                if own is not None:
+                    self._record(own, datagram.source, hello)
                 return
         if self._scouter is not None:
             found = self._scouter.receive(datagram.data)
@@ -92,6 +104,7 @@ def scout(
     found: Callable[[Found], None],
     answerer: Answerer | None = None,
     own_zid: ZenohId | None = None,
+    tap: Tap | None = None,
 ) -> Scouting:
     """Start to scout for roles (a mask; 0 sends no SCOUT) in the group that the settings name."""
     host, port = split_address(EndPoint("udp", settings.multicast_address))
@@ -104,6 +117,6 @@ def scout(
     )
     now = time.monotonic()
     scouter = Scouter(WhatAmIMatcher(wanted), now, own_zid) if wanted else None
-    scouting = Scouting(sockets, scouter, answerer, found)
+    scouting = Scouting(sockets, scouter, answerer, found, tap)
     scouting.start()
     return scouting

@@ -169,7 +169,9 @@ class ScoutingConnector(Connector):
                     news.notify()
 
         try:
-            scouting = scout(settings, settings.multicast_autoconnect, note, None, node.zid)
+            scouting = scout(
+                settings, settings.multicast_autoconnect, note, None, node.zid, node.tap
+            )
         except LinkError as error:
             log.warning("no scouting: %s", error)
             return False
@@ -236,7 +238,7 @@ def _scout(node: Node) -> None:
 
     try:
         wanted = settings.multicast_autoconnect
-        node.scoutings.append(scout(settings, wanted, found, answerer, node.zid))
+        node.scoutings.append(scout(settings, wanted, found, answerer, node.zid, node.tap))
     except LinkError as error:
         log.warning("no scouting: %s", error)
 

@@ -9,13 +9,16 @@ from zenlake.protocol.tap import LinkTap
 
 
 class Tap(Protocol):
-    """Gets the batches of all links of a node."""
+    """Gets what a node sends and receives. Ends of links and datagrams are locators."""
 
     def open(self, src: str, dst: str, is_stream: bool, is_accepted: bool) -> LinkTap:
-        """A link opens between this end and the other one, both locators."""
+        """A link opens between this end and the other one."""
 
     def open_group(self, source: str, group: str) -> LinkTap:
-        """A member of a multicast group; only `received` is called, also for this node's own."""
+        """A sender in a multicast group; only `received` is called, also for this node itself."""
+
+    def scouting(self, source: str, destination: str, datagram: bytes) -> None:
+        """A datagram that may be SCOUT or HELLO, from or to this node."""
 
     def close(self) -> None:
         """The node is closed."""

@@ -24,6 +24,7 @@ from zenlake.protocol.group_peer import (
 )
 from zenlake.protocol.group_terms import GroupTerms
 from zenlake.protocol.reassembly import ReassemblyBudget
+from zenlake.protocol.tap import GroupTap
 from zenlake.wire import CloseReason, Join, decode_batch
 from zenlake.wire.compression import compress_batch, decompress_batch
 
@@ -49,6 +50,8 @@ class Group:
         "peers",
         "refused_joins",
         "strange_datagrams",
+        "tap",
+        "was_plain",
     )
 
     def __init__(
@@ -72,6 +75,10 @@ class Group:
         """From addresses without a JOIN."""
         self.refused_joins = 0
         """JOINs of nodes with other terms, and beyond the limit of nodes."""
+        self.tap: GroupTap | None = None
+        """Gets all datagrams of other nodes; None if the group is not recorded."""
+        self.was_plain = False
+        """Whether the last datagram of `next_unit` is one FRAME of nothing but publications."""
 
     # --- inward ------------------------------------------------------------------------------
 
@@ -82,12 +89,16 @@ class Group:
         if content is None:
             self.bad_datagrams += 1
             return events
+        tap = None if self.tap is None else self.tap.sender(source)
         peer = self.peers.get(source)
         if peer is None:
             peer = self._welcome(content, source, now)
             if peer is None:
+                if tap is not None:
+                    tap.received(content, False)
                 return events
             events.append(PeerJoined(peer))
+        peer.inbound.tap = tap
         # Later JOINs change nothing, and sequence numbers in them are not applied.
         for delivery in peer.inbound.take_content(content, now):
             events.append(PeerDelivery(peer, delivery))
@@ -135,10 +146,12 @@ class Group:
     def next_unit(self, now: float) -> bytes | None:
         """The next datagram, or None."""
         if self._is_join_due:
-            self._is_join_due = False
+            self._is_join_due = self.was_plain = False
             join = bytes(self._terms.join(self.outbound))
             return compress_batch(join) if self._terms.compression else join
-        return self.outbound.next_unit()
+        unit = self.outbound.next_unit()
+        self.was_plain = self.outbound.is_plain()
+        return unit
 
     def queued_bytes(self, priority: int) -> int:
         return self.outbound.queued_bytes(priority)

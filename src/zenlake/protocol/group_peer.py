@@ -35,10 +35,13 @@ class GroupInbound(Inbound):
         self.batches += 1
         self.bytes += len(content)
         self.received_at = now
+        self._is_plain = False
         try:
             self.take_batch(content, now, deliveries)
         except (TransportError, WireError):
             self.bad_datagrams += 1
+        if self.tap is not None:
+            self.tap.received(content, self._is_plain)
         return deliveries
 
 

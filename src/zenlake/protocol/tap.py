@@ -28,6 +28,13 @@ class LinkTap(Protocol):
         """The link is over. It may be called more than once."""
 
 
+class GroupTap(Protocol):
+    """A multicast group; called by one thread at a time."""
+
+    def sender(self, source: str) -> LinkTap:
+        """The tap of the datagrams from an address; only `received` is called."""
+
+
 def is_plain_batch(messages: list[TransportMessage]) -> bool:
     """Whether a batch is one FRAME with nothing but publications."""
     if len(messages) != 1:

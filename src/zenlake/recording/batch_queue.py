@@ -150,6 +150,7 @@ class LinkRecorder:
         "ends",
         "filter",
         "is_group",
+        "is_scouting",
         "is_stream",
         "packets",
         "tracked",
@@ -162,6 +163,7 @@ class LinkRecorder:
         is_stream: bool,
         own: int,
         is_group: bool = False,
+        is_scouting: bool = False,
     ) -> None:
         self._queue = queue
         self._own = own
@@ -172,11 +174,16 @@ class LinkRecorder:
         self.ends = ends
         self.is_stream = is_stream
         self.is_group = is_group
+        self.is_scouting = is_scouting
+        """Whether it has one datagram of scouting, which belongs to no link."""
         # By the writer only:
         self.tracked: TrackedLink | None = None
         self.packets: LinkPackets | None = None
         self.filter: LinkFilter | None = None
-        if not queue.add(Entry(OPEN, self, 0, time_ns(), b"", False, False), 3):
+        opening = 3 if is_stream else 0
+        if is_scouting:
+            return
+        if not queue.add(Entry(OPEN, self, 0, time_ns(), b"", False, False), opening):
             self._is_closed = True
 
     def received(self, batch: bytes, is_plain: bool) -> None:

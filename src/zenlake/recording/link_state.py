@@ -74,7 +74,8 @@ class _Draft:
 def state_units(link: TrackedLink) -> list[StateUnit]:
     """The batches of both directions, in order."""
     drafts = []
-    for order, time_ns, direction, data, form in link.handshake:
+    batches = link.handshake if link.last_join is None else [*link.handshake, link.last_join]
+    for order, time_ns, direction, data, form in batches:
         draft = _Draft(order, time_ns, direction, data, form)
         draft.is_raw = True
         drafts.append(draft)

@@ -62,9 +62,14 @@ class Recorder:
         return LinkRecorder(self._queue, ends, is_stream, 1 if is_accepted else 0)
 
     def open_group(self, source: str, group: str) -> LinkRecorder:
-        """A member of a multicast group."""
+        """A sender in a multicast group."""
         ends = of_one_family(end_of_locator(source), end_of_locator(group))
         return LinkRecorder(self._queue, ends, False, 1, is_group=True)
+
+    def scouting(self, source: str, destination: str, datagram: bytes) -> None:
+        """A datagram that may be SCOUT or HELLO."""
+        ends = of_one_family(end_of_locator(source), end_of_locator(destination))
+        LinkRecorder(self._queue, ends, False, 1, is_scouting=True).received(datagram, False)
 
     @property
     def written_packets(self) -> int:

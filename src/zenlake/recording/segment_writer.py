@@ -7,15 +7,18 @@ from time import monotonic
 from typing import Final
 
 from zenlake.capture.segment_format import FIRST, PLAIN
+from zenlake.errors import WireError
 from zenlake.limits import BATCH_BYTES_MAX
-from zenlake.recording.batch_queue import CLOSE, OPEN, BatchQueue, Entry
+from zenlake.recording.batch_queue import CLOSE, OPEN, BatchQueue, Entry, LinkRecorder
 from zenlake.recording.filter import BatchFilter
 from zenlake.recording.folder import RecordingFolder
 from zenlake.recording.link_packets import LinkPackets, first_seq
+from zenlake.recording.packet_headers import UdpHeaders
 from zenlake.recording.segment_output import SegmentOutput
 from zenlake.recording.segment_scan import SegmentScan
 from zenlake.recording.settings import RecordingSettings
 from zenlake.recording.tracked_link import PLAIN_HEAD_BYTES
+from zenlake.wire import decode_scouting
 
 _SMALL_BYTES: Final = 2_048
 """Batches up to this size are copied into their block: fewer pieces are cheaper then."""
@@ -35,6 +38,7 @@ class SegmentWriter(SegmentOutput):
         super().__init__(folder, settings, queue, clock)
         self._filter = filter
         self._keeps_plain = filter is None or filter.keeps_plain
+        self._scouting_datagrams = 0
 
     def start(self, scan: SegmentScan | None, now_ns: int) -> None:
         """Go on after the last segment; OSError if the first segment cannot be written."""
@@ -79,7 +83,9 @@ class SegmentWriter(SegmentOutput):
         link = entry.link
         now_ns = self._clamped(entry.time_ns)
         seq = first_seq(now_ns)
-        packets = link.packets = LinkPackets(link.ends, link.is_stream, [seq, seq])
+        packets = link.packets
+        if packets is None:
+            packets = link.packets = LinkPackets(link.ends, link.is_stream, [seq, seq])
         tracked = self._tracker.open(link.ends, link.is_stream, now_ns, (seq, seq), link.is_group)
         tracked.next_seq = packets.next_seq
         link.tracked = tracked
@@ -97,15 +103,29 @@ class SegmentWriter(SegmentOutput):
         for one in packets.closing():
             self._add_packet(one, 0)
         self._tracker.close(link.tracked, now_ns)
-        link.tracked = link.packets = None
+        self._forget_link(link)
+        link.packets = None
+
+    def _forget_link(self, link: LinkRecorder) -> None:
+        link.tracked = None
         if link.filter is not None:
             link.filter.close()
+            link.filter = None
 
     def _batch(self, entry: Entry) -> None:
         link, direction, data = entry.link, entry.direction, entry.data
         packets, tracked = link.packets, link.tracked
         if packets is None or tracked is None:
-            return
+            if link.is_scouting:
+                self._scouting(entry)
+                return
+            if not link.is_group:
+                return
+            # The sender left the group with a CLOSE, and sends again. Its packets go on counting.
+            self._open_link(entry)
+            packets, tracked = link.packets, link.tracked
+            if packets is None or tracked is None:
+                return
         now_ns = self._clamped(entry.time_ns)
         if entry.lost_bytes:
             packets.skip(direction, entry.lost_bytes)
@@ -143,7 +163,22 @@ class SegmentWriter(SegmentOutput):
         self._tracker.batch(tracked, direction, content, flags, now_ns)
         self._add_batch(packets, direction, prefix, data, flags | FIRST)
         if link.is_group and tracked.is_over:
-            link.tracked = link.packets = None
+            self._forget_link(link)
+
+    def _scouting(self, entry: Entry) -> None:
+        """Other bytes are not recorded: rules cannot be applied to them."""
+        data = entry.data
+        try:
+            is_whole = decode_scouting(data, 0)[1] == len(data)
+        except WireError:
+            is_whole = False
+        if not is_whole:
+            return
+        self._clamped(entry.time_ns)
+        headers = UdpHeaders(*entry.link.ends)
+        headers.count = self._scouting_datagrams
+        self._add_packet(headers.header(len(data)) + data, 0)
+        self._scouting_datagrams = headers.count
 
     def _add_batch(
         self, packets: LinkPackets, direction: int, prefix: bytes, data: bytes, flags: int

@@ -50,7 +50,7 @@ class StatePacket(NamedTuple):
 
 
 class _Uses:
-    """How many links there were between two addresses."""
+    """How many stream links there were between two addresses."""
 
     __slots__ = ("count", "ends", "order", "time_ns")
 
@@ -108,15 +108,12 @@ class StateTracker:
         """A link opens; `ends[0]` opened it. The bytes of each direction begin at `next_seq`."""
         self._order += 1
         self._numbers += 1
-        uses = self._uses_of(ends)
-        uses.count += 1
-        uses.order, uses.time_ns, uses.ends = self._order, time_ns, ends
         link = TrackedLink(
             self._numbers,
             ends,
             is_stream,
             is_group,
-            uses.count,
+            self._next_use(ends, time_ns) if is_stream else 1,
             self._order,
             time_ns,
             self._budget,
@@ -151,8 +148,9 @@ class StateTracker:
             if self._budget.has_topologies and link.is_open:
                 self._note_session(link, True)
             self._order += 1
-            uses = self._uses_of(link.ends)
-            uses.order, uses.time_ns = self._order, time_ns
+            if link.is_stream:
+                uses = self._uses_of(link.ends)
+                uses.order, uses.time_ns = self._order, time_ns
 
     def _note_session(self, link: TrackedLink, is_over: bool) -> None:
         """When the session of two nodes ends, so does the link between them in link states.
@@ -183,6 +181,12 @@ class StateTracker:
         self._followed.clear()
         return found
 
+    def _next_use(self, ends: tuple[End, End], time_ns: int) -> int:
+        uses = self._uses_of(ends)
+        uses.count += 1
+        uses.order, uses.time_ns, uses.ends = self._order, time_ns, ends
+        return uses.count
+
     def _uses_of(self, ends: tuple[End, End]) -> _Uses:
         pair = min(pair_of_ends(*ends), pair_of_ends(ends[1], ends[0]))
         uses = self._uses.get(pair)
@@ -202,7 +206,8 @@ class StateTracker:
         if headers is None:
             return
         if headers.protocol == UDP:
-            self._feed_datagram(time_ns, data[headers.start :], flags, headers.pair)
+            if flags & FIRST:
+                self._feed_datagram(time_ns, data[headers.start :], flags, headers.pair)
             return
         if headers.flags & (SYN | RST | FIN):
             self._feed_control(time_ns, headers)
@@ -304,8 +309,9 @@ class StateTracker:
         found: list[tuple[int, int, int, bytes]] = []
         open_uses: set[bytes] = set()
         for link in self._links.values():
-            pair = min(pair_of_ends(*link.ends), pair_of_ends(link.ends[1], link.ends[0]))
-            open_uses.add(pair)
+            if link.is_stream:
+                pair = min(pair_of_ends(*link.ends), pair_of_ends(link.ends[1], link.ends[0]))
+                open_uses.add(pair)
             _link_packets(link, found)
         for pair, uses in self._uses.items():
             if pair not in open_uses:

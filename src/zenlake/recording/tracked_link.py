@@ -54,6 +54,7 @@ class TrackedLink(TrackedMessages):
         "is_open",
         "is_over",
         "is_stream",
+        "last_join",
         "mask",
         "next_seq",
         "number",
@@ -85,6 +86,8 @@ class TrackedLink(TrackedMessages):
         self.opened_ns = time_ns
         self.handshake: list[tuple[int, int, int, bytes, int]] = []
         """Order, time, direction, batch and its form: INIT, OPEN, JOIN, CLOSE."""
+        self.last_join: tuple[int, int, int, bytes, int] | None = None
+        """The same of the last JOIN, if it is not the first one."""
         self.is_open = is_group
         self.is_over = False
         """Whether CLOSE was seen: then nothing is left of the session."""
@@ -170,6 +173,8 @@ class TrackedLink(TrackedMessages):
                 self._fragment(direction, side, message, time_ns)
             elif isinstance(message, (Init, Open, Join, Close)):
                 is_kept = self._transport(side, message) or is_kept
+                if isinstance(message, Join) and self.handshake:
+                    self.last_join = (self.count, time_ns, direction, bytes(message), form)
             else:
                 self.count += 1
                 self._network(direction, side, message, 0, time_ns)
@@ -207,7 +212,7 @@ class TrackedLink(TrackedMessages):
         self.batch_bytes = DEFAULT_BATCH_BYTES if ack.batch_size is None else ack.batch_size
 
     def _join(self, join: Join) -> bool:
-        """The first JOIN of a member; later ones repeat it."""
+        """The first JOIN of a member tells its terms; later ones only that it is still there."""
         if not self.is_group or self.handshake:
             return False
         self.patch = min(1, join.patch or 0)
