@@ -12,10 +12,11 @@ import pytest
 import zenlake
 from tests.links.certificates import HAS_OPENSSL, Authority
 from tests.recording.recorded_values import losses
+from tests.waiting import until
 from zenlake import trace
 from zenlake.capture.recordings import segments
 from zenlake.node import Node
-from zenlake.trace import MessageSeen
+from zenlake.trace import MessageSeen, SessionChanged
 from zenlake.wire import Push, Put
 
 LINKS: dict[str, dict[str, Any]] = {
@@ -94,3 +95,52 @@ def test_router_records_both_directions(
     assert all(one == list(range(count)) for one in recorded.values())
     assert losses(tmp_path) == []
     assert {one.is_sealed for one in segments(str(tmp_path))} == {True}
+
+
+@pytest.mark.real
+def test_real_peer_with_two_links_has_one_session_in_the_recording(tmp_path: Path) -> None:
+    """A node of ours accepts one link from a node, also if that one offers several."""
+    import zenoh
+
+    keys = {
+        "mode": "router",
+        "listen/endpoints": ["tcp/127.0.0.1:0", "tcp/127.0.0.1:0"],
+        "recording/path": str(tmp_path),
+    }
+    with zenlake.open(config(keys)) as router:
+        node = router._handle.node
+        assert isinstance(node, Node)
+        theirs = zenoh.Config()
+        for key, value in {
+            "mode": "peer",
+            "connect/endpoints": node.locators(),
+            "transport/unicast/max_links": 2,
+            "scouting/multicast/enabled": False,
+            "listen/endpoints": ["tcp/127.0.0.1:0"],
+        }.items():
+            theirs.insert_json5(key, json.dumps(value))
+        with zenoh.open(theirs) as peer:
+            zid = str(peer.info.zid())
+            until(lambda: any("refused" in one for one in ends(tmp_path)), 20)
+            peer.put("a", b"x")
+    assert "opened" in ends(tmp_path)
+    with trace.open(str(tmp_path)) as capture:
+        keys_seen = [
+            event.key
+            for event in capture
+            if isinstance(event, MessageSeen) and isinstance(event.message, Push)
+        ]
+        opened = [one for one in capture.sessions if one.outcome == "closed"]
+        refused = [one for one in capture.sessions if one.outcome == "refused"]
+    assert keys_seen == ["a"]
+    assert [(len(one.links), one.nodes[0].zid, one.multilink) for one in opened] == [
+        (1, zid, False)
+    ]
+    assert refused
+    assert {(len(one.links), one.close_reason) for one in refused} == {(1, "max_links")}
+
+
+def ends(folder: Path) -> list[str]:
+    """How the sessions of a recording that grows have begun and ended so far."""
+    with trace.open(str(folder)) as capture:
+        return [event.change for event in capture if isinstance(event, SessionChanged)]
