@@ -198,3 +198,27 @@ def test_client_that_scouts_records_it(tmp_path: Path) -> None:
     with trace.open(str(tmp_path / "client")) as recorded:
         kinds = [one.kind for one in recorded if isinstance(one, MessageSeen)]
     assert kinds[:3] == ["SCOUT", "HELLO", "INIT_SYN"]
+
+
+def test_node_that_only_records_a_group_delivers_nothing(
+    tmp_path: Path, capture: GroupCapture
+) -> None:
+    endpoint = f"udp/{GROUP}:{capture.port}#iface=lo"
+    common: dict[str, Any] = {
+        "scouting__multicast__enabled": False,
+        "listen__endpoints": [endpoint],
+        "transport__multicast__join_interval": 200,
+    }
+    config = zenlake.Config()
+    config.insert_json5("mode", '"peer"')
+    for key, value in common.items():
+        config.insert_json5(key.replace("__", "/"), json.dumps(value))
+    folder = tmp_path / "group"
+    found: list[zenlake.Sample] = []
+    with zenlake.record(config, "demo/**", folder) as recording, peer(zenlake, **common) as other:
+        recording._session.declare_subscriber("demo/**", found.append)
+        put_until(lambda: other.put("demo/a", b"x"), lambda: recording.stats()["messages"] >= 3)
+    assert found == []
+    with trace.open(str(folder)) as recorded:
+        keys = [one.key for one in recorded if isinstance(one, MessageSeen) and one.key]
+    assert keys.count("demo/a") >= 3

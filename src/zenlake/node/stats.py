@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from zenlake.protocol.inbound import Inbound
+from zenlake.protocol.outbound import Outbound
+
 if TYPE_CHECKING:
     from zenlake.node.link_runner import LinkRunner
     from zenlake.node.node import Node
@@ -42,9 +45,13 @@ def last_losses_of(runner: LinkRunner) -> dict[str, int]:
 
 
 def stats_of(node: Node, runners: list[LinkRunner]) -> dict[str, int]:
-    """Counters of open transports; losses of those that are over are included."""
+    """Counters of open transports and groups; losses of those that are over are included."""
     transports = [runner.transport for runner in runners]
     machines = [group.machine for group in node.groups]
+    inbound: list[Inbound] = [one.inbound for one in transports]
+    inbound += [peer.inbound for group in node.groups for peer in group.peers()]
+    outbound: list[Outbound] = [one.outbound for one in transports]
+    outbound += [machine.outbound for machine in machines]
     losses = Counter(node.past_losses)
     for runner in runners:
         losses.update(losses_of(runner))
@@ -57,12 +64,12 @@ def stats_of(node: Node, runners: list[LinkRunner]) -> dict[str, int]:
         "strange_datagrams": sum(one.strange_datagrams + one.bad_datagrams for one in machines),
         "handshakes_pending": node.accepting.pending,
         "handshakes_refused": node.accepting.refused,
-        "messages_in": sum(one.messages_in for one in transports),
-        "messages_out": sum(one.messages_out for one in transports),
-        "batches_in": sum(one.batches_in for one in transports),
-        "batches_out": sum(one.batches_out for one in transports),
-        "bytes_in": sum(one.bytes_in for one in transports),
-        "bytes_out": sum(one.bytes_out for one in transports),
+        "messages_in": sum(one.messages for one in inbound),
+        "messages_out": sum(one.messages for one in outbound),
+        "batches_in": sum(one.batches for one in inbound),
+        "batches_out": sum(one.batches for one in outbound),
+        "bytes_in": sum(one.bytes for one in inbound),
+        "bytes_out": sum(one.bytes for one in outbound),
         "queued_bytes": sum(one.total_queued_bytes() for one in transports),
         **node.dispatcher.counters.as_dict(),
     }
