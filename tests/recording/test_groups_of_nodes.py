@@ -218,6 +218,9 @@ def test_node_that_only_records_a_group_delivers_nothing(
     with zenlake.record(config, "demo/**", folder) as recording, peer(zenlake, **common) as other:
         recording._session.declare_subscriber("demo/**", found.append)
         put_until(lambda: other.put("demo/a", b"x"), lambda: recording.stats()["messages"] >= 3)
+        other.close()
+        time.sleep(0.2)
+        assert recording.stats()["messages"] >= 3  # of a member that has left
     assert found == []
     with trace.open(str(folder)) as recorded:
         keys = [one.key for one in recorded if isinstance(one, MessageSeen) and one.key]

@@ -50,6 +50,9 @@ def stats_of(node: Node, runners: list[LinkRunner]) -> dict[str, int]:
     machines = [group.machine for group in node.groups]
     inbound: list[Inbound] = [one.inbound for one in transports]
     inbound += [peer.inbound for group in node.groups for peer in group.peers()]
+    past_messages = sum(one.past_messages for one in machines)
+    past_batches = sum(one.past_batches for one in machines)
+    past_bytes = sum(one.past_bytes for one in machines)
     outbound: list[Outbound] = [one.outbound for one in transports]
     outbound += [machine.outbound for machine in machines]
     losses = Counter(node.past_losses)
@@ -64,11 +67,11 @@ def stats_of(node: Node, runners: list[LinkRunner]) -> dict[str, int]:
         "strange_datagrams": sum(one.strange_datagrams + one.bad_datagrams for one in machines),
         "handshakes_pending": node.accepting.pending,
         "handshakes_refused": node.accepting.refused,
-        "messages_in": sum(one.messages for one in inbound),
+        "messages_in": sum(one.messages for one in inbound) + past_messages,
         "messages_out": sum(one.messages for one in outbound),
-        "batches_in": sum(one.batches for one in inbound),
+        "batches_in": sum(one.batches for one in inbound) + past_batches,
         "batches_out": sum(one.batches for one in outbound),
-        "bytes_in": sum(one.bytes for one in inbound),
+        "bytes_in": sum(one.bytes for one in inbound) + past_bytes,
         "bytes_out": sum(one.bytes for one in outbound),
         "queued_bytes": sum(one.total_queued_bytes() for one in transports),
         **node.dispatcher.counters.as_dict(),

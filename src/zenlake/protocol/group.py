@@ -47,6 +47,9 @@ class Group:
         "_terms",
         "bad_datagrams",
         "outbound",
+        "past_batches",
+        "past_bytes",
+        "past_messages",
         "peers",
         "refused_joins",
         "strange_datagrams",
@@ -75,6 +78,8 @@ class Group:
         """From addresses without a JOIN."""
         self.refused_joins = 0
         """JOINs of nodes with other terms, and beyond the limit of nodes."""
+        self.past_messages = self.past_batches = self.past_bytes = 0
+        """Received from nodes that have left."""
         self.tap: GroupTap | None = None
         """Gets all datagrams of other nodes; None if the group is not recorded."""
         self.was_plain = False
@@ -134,7 +139,11 @@ class Group:
 
     def _lose(self, peer: GroupPeer, cause: str) -> PeerLeft:
         del self.peers[peer.source]
-        peer.inbound.reassembly.release()
+        inbound = peer.inbound
+        inbound.reassembly.release()
+        self.past_messages += inbound.messages
+        self.past_batches += inbound.batches
+        self.past_bytes += inbound.bytes
         return PeerLeft(peer, cause)
 
     # --- outward -----------------------------------------------------------------------------
