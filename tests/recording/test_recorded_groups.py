@@ -30,7 +30,10 @@ from zenlake.trace import MessageSeen, SessionChanged
 from zenlake.wire import (
     Close,
     Declare,
+    DeclareKeyExpr,
     DeclareSubscriber,
+    DeclareToken,
+    Fragment,
     Frame,
     Hello,
     Join,
@@ -192,6 +195,42 @@ def test_segment_repeats_the_first_and_the_last_join_of_a_member(tmp_path: Path)
     ]
     assert joins == [5, 9]
     assert len(state) == 4  # one D_SUBSCRIBER, and the last sequence number
+
+
+def test_segment_repeats_aliases_tokens_and_fragments_of_members(tmp_path: Path) -> None:
+    member, group = end_of_locator(MEMBER), end_of_locator(GROUP)
+    headers = UdpHeaders(member, group)
+    whole = bytes(Push(WireExpr(7, "/large"), Put(b"l" * 100)))
+    batches = [
+        bytes(Join(WhatAmI.PEER, ZenohId(b"\x07"), 10, 5, 5, seconds=True, patch=1)),
+        bytes(Frame(5, [Declare(DeclareKeyExpr(7, WireExpr(0, "robot")))])),
+        bytes(Frame(6, [Declare(DeclareToken(3, WireExpr(7, "/alive")))])),
+        bytes(Fragment(7, whole[:50], first=True, more=True)),
+        # The segment begins here.
+        bytes(Fragment(8, whole[50:])),
+        bytes(Frame(9, [Push(WireExpr(7, "/arm"), Put(b"x"))])),
+        bytes(Close(0)),
+    ]
+    packets = [
+        StatePacket(number * 10**6, FIRST, headers.header(len(data)) + data)
+        for number, data in enumerate(batches, 1)
+    ]
+    part = tmp_path / "part.pcapng"
+    write_segment(part, tracker_after(packets[:4]).packets(), packets[4:], 4)
+    with trace.open(str(part)) as capture:
+        found = [
+            (one.kind, one.key, one.time_ns, one.packet > 0)
+            for one in capture
+            if isinstance(one, MessageSeen) and one.key is not None and one.ignored is None
+        ]
+        assert capture.undecoded == {}
+    assert found == [
+        ("DECLARE/D_KEYEXPR", "robot", 2_000_000, False),
+        ("DECLARE/D_TOKEN", "robot/alive", 3_000_000, False),
+        ("PUSH/PUT", "robot/large", 5_000_000, True),
+        ("PUSH/PUT", "robot/arm", 6_000_000, True),
+    ]
+    assert [row["key"] for row in rows(part, "declarations")] == ["robot", "robot/alive"]
 
 
 def test_member_that_left_may_join_again(tmp_path: Path) -> None:
