@@ -24,6 +24,7 @@ from zenlake.protocol.tap import LinkTap, is_plain_batch
 from zenlake.recording.batch_queue import BatchQueue, LinkRecorder
 from zenlake.recording.packet_headers import UdpHeaders, end_of_locator
 from zenlake.recording.recorder import Recorder
+from zenlake.recording.segment_scan import scan_segment
 from zenlake.recording.settings import RecordingSettings
 from zenlake.recording.state_tracker import StatePacket
 from zenlake.trace import MessageSeen, SessionChanged
@@ -276,7 +277,10 @@ def test_scouting_is_in_no_state(tmp_path: Path) -> None:
         )
     recorder.close()
     assert recorder._writer._tracker.packets() == []
-    Recorder(RecordingSettings(str(tmp_path))).close()  # it reads the packets before it goes on
+    scan = scan_segment(segments(str(tmp_path))[0].path)  # as the next recorder does
+    assert scan is not None
+    assert scan.packets == 9
+    assert scan.tracker.packets() == []
     found = [
         (one.kind, one.sender, one.receiver)
         for one in trace.open(str(tmp_path))
