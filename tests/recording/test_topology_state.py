@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,38 @@ def test_changed_weight_begins_another_adjacency() -> None:
     script.send(1, announce(LinkState(0, 2, (1, 2), weights=(100, 0))))
     assert links_of(script, 0) == [(1, (2,)), (2, (1, 2))]
     assert repeated(script)[-1].weights is not None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_links_are_repeated_since_they_are_announced_without_a_break(seed: int) -> None:
+    """Against a model that keeps all link states."""
+    chance = random.Random(seed)
+    script = Scripted()
+    names = [ZenohId(bytes((number + 1,))) for number in range(5)]
+    script.send(1, announce(*(LinkState(psid, 0, (), zid=zid) for psid, zid in enumerate(names))))
+    accepted: dict[int, list[tuple[int, dict[int, int]]]] = {psid: [(0, {})] for psid in range(5)}
+    for sn in range(1, 25):
+        psid = chance.randrange(5)
+        links = tuple(chance.sample(range(5), chance.randrange(1, 5)))
+        weights = tuple(chance.choice((0, 0, 7)) for _ in links)
+        is_old = chance.random() < 0.2
+        script.send(1, announce(LinkState(psid, 0 if is_old else sn, links, weights=weights)))
+        if not is_old or accepted[psid][-1][0] == 0:
+            accepted[psid].append((0 if is_old else sn, dict(zip(links, weights, strict=True))))
+    for psid, states in accepted.items():
+        expected = {}
+        for neighbour, weight in states[-1][1].items():
+            since = len(states) - 1
+            while since and states[since - 1][1].get(neighbour) == weight:
+                since -= 1
+            expected[neighbour] = (states[since][0], weight)
+        found: dict[int, tuple[int, int]] = {}
+        for one in repeated(script):
+            if one.psid == psid:
+                given = one.weights or (0,) * len(one.links)
+                for neighbour, weight in zip(one.links, given, strict=True):
+                    found.setdefault(neighbour, (one.sn, weight))
+        assert found == expected
 
 
 def test_link_states_of_a_node_are_bounded() -> None:
