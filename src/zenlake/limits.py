@@ -158,6 +158,7 @@ EXPLAIN_CHARACTERS_MAX: Final = 65_536
 RECORDING_TRACKED_BYTES_MAX: Final = 32 << 20
 RECORDING_STATE_MESSAGE_BYTES_MAX: Final = 1 << 20
 RECORDING_STATE_HANDSHAKE_BATCHES_MAX: Final = 16
+RECORDING_LINK_STATE_NODES_MAX: Final = 4_096
 RECORDING_LINK_STATES_PER_NODE_MAX: Final = 16
 RECORDING_ADDRESS_PAIRS_MAX: Final = 4_096
 RECORDING_ADDRESS_USES_MAX: Final = 64
@@ -753,6 +754,10 @@ _KEYS_AND_REASONS: Final = {
         "batches of a handshake that a segment repeats; four are usual, datagrams may be sent"
         " twice",
     ),
+    "RECORDING_LINK_STATE_NODES_MAX": (
+        "limits/recording/link_state_nodes",
+        "nodes in the link states of one neighbour that a segment repeats at its start",
+    ),
     "RECORDING_LINK_STATES_PER_NODE_MAX": (
         "limits/recording/link_states_per_node",
         "link states of one node that a segment repeats at its start: one for each time at which"
@@ -768,7 +773,8 @@ _KEYS_AND_REASONS: Final = {
     ),
     "RECORDING_DATAGRAM_LINKS_MAX": (
         "limits/recording/datagram_links",
-        "datagram links whose state is kept: datagrams do not show the end of a link",
+        "datagram links, and senders in a multicast group, whose state is kept: datagrams do not"
+        " show their end",
     ),
     "RECORDING_QUEUE_BYTES_MAX": (
         "limits/recording/queue_bytes",

@@ -13,10 +13,10 @@ from tests.recording.recorded_captures import CAPTURES, recorded
 from tests.recording.segment_files import write_segment
 from tests.recording.test_state_tracker import CUTS, ENDS, Scripted, tracker_after
 from zenlake.lake import direct
-from zenlake.limits import RECORDING_LINK_STATES_PER_NODE_MAX
+from zenlake.limits import RECORDING_LINK_STATE_NODES_MAX, RECORDING_LINK_STATES_PER_NODE_MAX
 from zenlake.recording.packet_headers import End
 from zenlake.recording.tracked_link import TrackedLink
-from zenlake.recording.tracked_topology import LINK_STATE_ID
+from zenlake.recording.tracked_topology import LINK_STATE_ID, Announcement, TrackedTopology
 from zenlake.trace import MessageSeen
 from zenlake.wire import Init, LinkState, LinkStateList, Oam, Open, WhatAmI, ZenohId
 from zenlake.wire.codec import decode_link_states
@@ -179,6 +179,17 @@ def test_link_states_of_a_node_are_bounded() -> None:
     states = links_of(script, 0)
     assert len(states) == RECORDING_LINK_STATES_PER_NODE_MAX
     assert states[-1] == (count, tuple(range(1, count + 1)))
+
+
+def test_nodes_in_link_states_are_bounded() -> None:
+    script = Scripted()
+    topology = TrackedTopology(script.tracker._budget)
+    place = Announcement(1, 1, 1, 11, None)
+    for number in range(RECORDING_LINK_STATE_NODES_MAX + 10):
+        zid = ZenohId(number.to_bytes(3, "little") + b"\x01")
+        topology.apply((LinkState(number, 1, (number,), zid=zid),), place)
+    assert len(topology.nodes) == RECORDING_LINK_STATE_NODES_MAX
+    assert script.tracker.forgotten == 10
 
 
 def test_memory_of_link_states_is_returned() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.limits import RECORDING_LINK_STATES_PER_NODE_MAX
+from zenlake.limits import RECORDING_LINK_STATE_NODES_MAX, RECORDING_LINK_STATES_PER_NODE_MAX
 from zenlake.recording.tracked_items import Budget, Item
 from zenlake.wire import LinkState, LinkStateList, Oam
 from zenlake.wire.values.qos import QoS
@@ -109,7 +109,10 @@ class TrackedTopology:
             return
         if known is not None:
             self._remove(psid)
-        self.nodes[psid] = AnnouncedNode(zid, announced, sn)
+        if len(self.nodes) < RECORDING_LINK_STATE_NODES_MAX:
+            self.nodes[psid] = AnnouncedNode(zid, announced, sn)
+        else:
+            self._budget.forgotten += 1
 
     def _update(self, node: AnnouncedNode, state: LinkState, announced: Announcement) -> None:
         node.last = announced
