@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from zenlake.cli.extras import needs_extra
 from zenlake.cli.interrupts import end_process
-from zenlake.cli.output import print_json, safe
+from zenlake.cli.output import print_error, print_json, safe
 from zenlake.errors import LocalError
 
 if TYPE_CHECKING:
-    from zenlake.lake.follow.follower import Progress, Stop
+    from zenlake.lake.follow.following import Stop
+    from zenlake.lake.follow.settings import Progress
 
 EVERY_SECONDS: Final = 3.0
 _EVERY_SECONDS_MIN: Final = 0.1
@@ -44,6 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --follow: stop when the recorder has closed all recordings",
     )
+    parser.add_argument(
+        "--state",
+        metavar="DIR",
+        help="with --follow into a store: a local folder for what is kept between two versions "
+        "(default: the recording's name with .followed)",
+    )
 
 
 def _seconds(text: str) -> float:
@@ -59,34 +66,38 @@ def _seconds(text: str) -> float:
 
 def refuse_options(args: argparse.Namespace) -> None:
     """Error if an option was given that only --follow has."""
-    if args.every is not None or args.keep is not None or args.until_end:
-        raise LocalError("--every, --keep and --until-end need --follow")
+    given = (args.every, args.keep, args.state, args.until_end or None)
+    if any(one is not None for one in given):
+        raise LocalError("--every, --keep, --state and --until-end need --follow")
 
 
 def run(args: argparse.Namespace) -> int:
     with needs_extra("pipeline --follow", "lake"):
-        from zenlake.lake.follow import follower
+        from zenlake.lake.follow import following
         from zenlake.lake.follow.old_files import KEEP_SECONDS
         from zenlake.lake.follow.recordings import recording_id
+        from zenlake.lake.follow.settings import Settings
         from zenlake.lake.spark import session
     for path in args.inputs:
         recording_id(path)  # before Spark starts, which takes seconds
-    stop = follower.Stop()
-    settings = follower.Settings(
+    stop = following.Stop()
+    settings = Settings(
         every_s=args.every or EVERY_SECONDS,
         keep_s=args.keep or KEEP_SECONDS,
         memory_bytes=args.task_memory,
         until_end=args.until_end,
+        state=args.state,
     )
     with _stopped_by_signals(stop):
         spark = session(args.master, app="zenlake pipeline --follow")
-        follower.follow(
+        following.follow(
             args.inputs,
             args.lake,
             spark,
             stop,
             settings,
             lambda path, progress: _print_version(args, path, progress),
+            print_error,
         )
     return 0
 

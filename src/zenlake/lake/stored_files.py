@@ -69,6 +69,14 @@ def remove_file(address: Address) -> None:
         return
 
 
+def changed_s(address: Address) -> float:
+    """When a file was written, in seconds since 1970."""
+    if address.is_local:
+        return os.stat(address.path).st_mtime
+    found = address.filesystem.get_file_info(address.fs_path).mtime_ns
+    return float("inf") if found is None else found / 1e9
+
+
 def remove_folder(address: Address) -> None:
     if address.is_local:
         shutil.rmtree(address.path, ignore_errors=True)

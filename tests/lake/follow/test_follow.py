@@ -14,7 +14,9 @@ import pytest
 from tests.lake.follow.comparison import batch_lake, differences, rows
 from tests.lake.follow.growing import GrowingRecording, raw_packets
 from zenlake.lake.errors import LakeError
-from zenlake.lake.follow.follower import Follower, Settings, Stop, follow
+from zenlake.lake.follow.follower import Follower
+from zenlake.lake.follow.following import Stop, follow
+from zenlake.lake.follow.settings import Settings
 from zenlake.lake.publish import Store
 from zenlake.lake.publish.publisher import is_pending
 from zenlake.limits import (
@@ -82,37 +84,6 @@ def test_every_version_equals_one_run_over_the_packets_so_far(
         assert follower.packets == count
     assert versions > 1
     assert rows(lake)["messages"] > 0
-
-
-def test_samples_are_compared_once_more_when_the_recording_has_ended(
-    tmp_path: Path, spark: SparkSession
-) -> None:
-    recording = recording_of(tmp_path, "pubsub_router.pcapng")
-    lake = tmp_path / "lake"
-    settings = Settings(window_samples=20)
-    with opened(recording, lake, spark, settings) as follower:
-        while not recording.is_written:
-            recording.grow(37)
-            follower.step()
-        recording.finish()
-        follower.step()
-        batch = batch_lake(tmp_path / "batch", recording.packets, spark)
-        # Hops of one publication are in different versions.
-        assert differences(lake, batch).keys() == {"samples", "latencies"}
-        assert follower.compare_all_samples() is not None
-        assert differences(lake, batch) == {}
-        assert follower.compare_all_samples() is None
-
-
-def test_samples_above_the_limit_are_not_compared_again(
-    tmp_path: Path, spark: SparkSession
-) -> None:
-    recording = recording_of(tmp_path, "pubsub_router.pcapng")
-    recording.finish()
-    settings = Settings(window_samples=20, compared_samples=100)
-    with opened(recording, tmp_path / "lake", spark, settings) as follower:
-        follower.step()
-        assert follower.compare_all_samples() is None
 
 
 def test_follower_goes_on_behind_the_last_version(tmp_path: Path, spark: SparkSession) -> None:

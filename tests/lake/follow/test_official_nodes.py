@@ -15,7 +15,8 @@ import pytest
 from tests.lake.follow.comparison import differences, rows
 from zenlake import Config
 from zenlake import open as open_node
-from zenlake.lake.follow.follower import Settings, Stop, follow
+from zenlake.lake.follow.following import Stop, follow
+from zenlake.lake.follow.settings import Settings
 from zenlake.lake.pipeline import run as run_pipeline
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from zenlake.lake.derive.duck import BUILDS, Build, Engine, Frame, build_tables
 from zenlake.lake.derive.duck.build import ACROSS_SPLITS, EVENTS_MAX, OF_SPLIT
@@ -35,6 +36,7 @@ _BATCHES_IN_A_GROUP: Final = 8
 _SAMPLES: Final = "samples"
 _OF_PUBLICATIONS: Final = frozenset((_SAMPLES, LATENCIES))
 """Tables that are written from the files of `samples`."""
+_SEQ_MAX: Final = 2**63 - 1
 _MEASURED: Final = "measured"
 """The step whose rows have each `trace_id` and latency."""
 _SCOPES: Final = {"captures": BUILDS, "split": OF_SPLIT, "across": ACROSS_SPLITS}
@@ -179,7 +181,10 @@ class _Writer:
         files = ParquetFiles(self._folder, _KINDS)
         for path in paths:
             rows = self._engine.read_rows(kind, path, ("capture", "session", "seq", "time_ns"))
-            step = latencies.of_rows(*cast(Any, (rows, self._measured, publishers)))
+            # The join keeps its right side in memory: only rows that the file may have.
+            low, high = _bounds_of_seq(path)
+            measured = self._measured.filtered(f"seq BETWEEN {low} AND {high}")
+            step = latencies.of_rows(*cast(Any, (rows, measured, publishers)))
             batches = [*cast(Frame, step).batches()]
             if not batches:
                 continue
@@ -190,6 +195,17 @@ class _Writer:
             if _SAMPLES in wanted and replace_trace_ids(Path(path), target, found):
                 self.copies[path] = str(target)
         self.found += files.close()
+
+
+def _bounds_of_seq(path: str) -> tuple[int, int]:
+    """The smallest and the largest `seq` in a file."""
+    metadata = pq.read_metadata(path)
+    names = [metadata.schema.column(index).name for index in range(metadata.num_columns)]
+    index = names.index("seq")
+    found = [metadata.row_group(n).column(index).statistics for n in range(metadata.num_row_groups)]
+    if not found or any(one is None or not one.has_min_max for one in found):
+        return -_SEQ_MAX, _SEQ_MAX
+    return min(one.min for one in found), max(one.max for one in found)
 
 
 def _parts(frame: Frame) -> Iterator[pa.Table]:

@@ -2,6 +2,7 @@
 
 derive         all tables that are put together from events
 publications   `trace_id` of new samples, and latencies
+all_publications   the same for all samples of a capture
 join           small files of a table to one larger file
 """
 
@@ -16,16 +17,19 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from zenlake.lake.address import parse
 from zenlake.lake.derive.derive_task import derive_captures
 from zenlake.lake.errors import LakeError
 from zenlake.lake.follow.settling import SETTLED_TABLES, count_events, settle
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.parquet.joining import joined_files
+from zenlake.lake.parquet.row_removal import divided
 from zenlake.lake.parquet.trace_ids import with_copies
 from zenlake.lake.pipeline.delivery import scratch_folder
 from zenlake.lake.pipeline.table_task import query_counts
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.written import WRITTEN
+from zenlake.lake.stored_files import fetch
 
 DERIVED: Final = (
     "queries",
@@ -128,21 +132,31 @@ def _all_publications(job: Job) -> Result:
     """`files` are all files of `samples` in the lake that have rows of the capture, `window` those
     of recent samples, as the reader wrote them.
 
-    Returns the files that change (`replaced`), and files for them and for the window.
+    Returns in `replaced`, by name, files for each one that changes, and files for the window.
     """
     with scratch_folder(job) as folder:
-        window = job["window"]
-        result = _derived(job, folder, _paths_of(job["files"] + window), _OF_PUBLICATIONS)
-        recent = {str(file["path"]) for file in window}
-        copies = {old: new for old, new in result["copies"].items() if old not in recent}
-        changed = [
-            joined_files([Path(copies[path])], "samples", folder)._asdict()
-            for path in sorted(copies)
-        ]
+        window, own, others = job["window"], {}, {}
+        for number, file in enumerate(job["files"]):
+            place = fetch(parse(file["path"]), folder / "fetched")
+            if file["is_shared"]:
+                parts = divided(place, "samples", job["row"]["capture"], folder / str(number))
+                if parts is None:
+                    continue
+                own[file["name"]], others[file["name"]] = parts
+            else:
+                own[file["name"]] = {"path": str(place)}
+        files = {"samples": [str(one["path"]) for one in (*own.values(), *window)]}
+        result = _derived(job, folder, files, _OF_PUBLICATIONS)
+        copies = result["copies"]
+        replaced = {}
+        for name, file in own.items():
+            path = str(file["path"])
+            if path in copies:
+                copy = joined_files([Path(copies[path])], "samples", folder)._asdict()
+                replaced[name] = [copy, *others.get(name, ())]
         return {
-            "replaced": sorted(copies),
-            "samples": changed
-            + [_linked(one, folder) for one in with_copies(window, result["copies"])],
+            "replaced": replaced,
+            "window": [_linked(one, folder) for one in with_copies(window, copies)],
             "latencies": [one for one in result["files"] if one["table"] == "latencies"],
         }
 
@@ -160,7 +174,8 @@ def _linked(file: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def _join(job: Job) -> Result:
     with scratch_folder(job) as folder:
-        written = joined_files([Path(path) for path in job["paths"]], job["table"], folder)
+        paths = [fetch(parse(path), folder / "fetched") for path in job["paths"]]
+        written = joined_files(paths, job["table"], folder)
         return {"table": job["table"], "file": written._asdict()}
 
 
@@ -174,7 +189,7 @@ def _derived(
             "tasks": [files],
             "captures_file": str(captures_file),
             "folder": str(folder),
-            "threads": 1,
+            "threads": job.get("threads", 1),
             "memory_bytes": job["memory_bytes"],
             "tables": list(tables),
         }

@@ -6,18 +6,17 @@ few seconds, so they cannot be kept as long as those of other runs.
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 from zenlake.lake.address import Address
 from zenlake.lake.publish.delta_table import Table
 from zenlake.lake.publish.publisher import is_pending
 from zenlake.lake.schema import TABLES
+from zenlake.lake.stored_files import changed_s, names_in, remove_file
 
 KEEP_SECONDS: Final = 3_600.0
 
@@ -28,36 +27,31 @@ class OldFiles:
     def __init__(self, lake: Address, keep_s: float) -> None:
         self._lake = lake
         self._keep_s = keep_s
-        self._waiting: deque[tuple[float, Path]] = deque()
+        self._waiting: deque[tuple[float, Address]] = deque()
 
     def add(self, table: str, names: Iterable[str]) -> None:
         expires_s = time.monotonic() + self._keep_s
         for name in names:
-            self._waiting.append((expires_s, self._folder(table) / name))
+            self._waiting.append((expires_s, self._lake / table / name))
 
     def delete_expired(self) -> None:
         now_s = time.monotonic()
         while self._waiting and self._waiting[0][0] <= now_s:
-            _, path = self._waiting.popleft()
+            _, place = self._waiting.popleft()
             with suppress(OSError):  # `zenlake lake vacuum` was faster
-                path.unlink()
+                remove_file(place)
 
     def delete_left_behind(self) -> None:
         """Pending files that a follower that was killed has not deleted."""
         oldest_s = time.time() - self._keep_s
         for table in TABLES:
-            folder = self._folder(table)
-            if not folder.is_dir():
-                continue
-            names = [name for name in os.listdir(folder) if is_pending(name)]
+            names = [name for name in names_in(self._lake / table) if is_pending(name)]
             if not names:
                 continue
             opened = Table.open(self._lake / table)
             active = set() if opened is None else set(opened.files())
             for name in names:
+                place = self._lake / table / name
                 with suppress(OSError):
-                    if name not in active and os.stat(folder / name).st_mtime < oldest_s:
-                        (folder / name).unlink()
-
-    def _folder(self, table: str) -> Path:
-        return Path((self._lake / table).path)
+                    if name not in active and changed_s(place) < oldest_s:
+                        remove_file(place)

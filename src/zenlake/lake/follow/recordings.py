@@ -22,6 +22,12 @@ def recording_id(path: str) -> str:
         raise LakeError(f"{MARKER_NAME} is damaged", path) from None
 
 
+def is_whole(path: str) -> bool:
+    """Whether no segment was deleted yet."""
+    found = segments(path)
+    return bool(found) and found[0].number == 1
+
+
 def size_of(path: str) -> int:
     """Bytes of all segments."""
     return sum(_size(one.path) for one in segments(path))

@@ -1,8 +1,9 @@
-"""What a follower keeps between two batches, in the lake beside the tables.
+"""What a follower keeps between two batches, in a folder on this machine.
 
-    _followed/<capture>/<batch>.json    the state after this batch
-    _followed/<capture>/*.parquet       events from which tables are derived again
-    _followed/<capture>/lock            held while a process follows this capture
+    <batch>.json    the state after this batch
+    *.parquet       events from which tables are derived again
+    lock            held while a process follows this capture
+    work/           files of tasks, if the lake is in a store
 
 The publication of a batch names its number. The state of that batch is complete before the
 publication, and the one before it is removed afterwards; files of no published batch are removed
@@ -11,15 +12,17 @@ when a follower starts.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 from zenlake.lake.address import Address
@@ -28,12 +31,17 @@ from zenlake.lake.publish.run import FOLLOWED
 
 Paths = dict[str, list[str]]
 """Paths by table."""
+_LOCK: Final = "lock"
+_WORK: Final = "work"
+_NO_LINKS: Final = {errno.EXDEV, errno.EPERM, errno.ENOTSUP}
 
 
 @dataclass
 class FollowState:
     """After a batch; number 0 is the state before the first one."""
 
+    recording: str = ""
+    """The id of the recording; empty in states of earlier releases."""
     batch: int = 0
     packets: int = 0
     """The number of the last packet that was read."""
@@ -70,12 +78,28 @@ class FollowState:
         return events | {str(one["path"]) for one in self.samples}
 
 
+def state_folder(lake: Address, recording: str, given: str | None) -> StateFolder:
+    """The folder of one recording in one lake; both are addresses.
+
+    It is in the lake, if that is a folder, else in the `given` one, or beside the recording.
+    """
+    if lake.is_local:
+        if given is not None:
+            cause = "the folder of the state is for a lake in a store: this lake has its own"
+            raise LakeError(f"{cause} ({FOLLOWED})", lake)
+        return StateFolder(Path((lake / FOLLOWED / _hashed(recording)).path), recording)
+    place = Path(given) if given is not None else Path(f"{recording}.followed")
+    # States of several recordings, and of several lakes, may share it.
+    return StateFolder(place / _hashed(f"{lake} {recording}"), recording)
+
+
 class StateFolder:
     """The folder of one followed capture."""
 
-    def __init__(self, lake: Address, address: str) -> None:
-        name = hashlib.sha256(address.encode()).hexdigest()[:24]
-        self.path = Path((lake / FOLLOWED / name).path)
+    def __init__(self, path: Path, address: str) -> None:
+        self.path = path
+        self.work = path / _WORK
+        """For files of tasks."""
         self._address = address
 
     @contextmanager
@@ -83,7 +107,7 @@ class StateFolder:
         """Error if another process follows the same capture into this lake."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            file = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            file = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise LakeError.from_os(error, self.path) from error
         try:
@@ -94,22 +118,25 @@ class StateFolder:
         finally:
             os.close(file)
 
-    def load(self, batch: int) -> FollowState:
+    def load(self, batch: int, recording: str) -> FollowState:
         """The state of a published batch; everything else in the folder is removed."""
-        state = FollowState() if not batch else self._read(batch)
-        self._remove_all_but({*state.names(), f"{batch}.json", "lock"})
+        state = FollowState() if not batch else self._read(batch, recording)
+        self._remove_all_but({*state.names(), f"{batch}.json", _LOCK})
         return state
 
-    def _read(self, batch: int) -> FollowState:
+    def clear(self) -> None:
+        self._remove_all_but({_LOCK})
+
+    def _read(self, batch: int, recording: str) -> FollowState:
         path = self.path / f"{batch}.json"
         try:
             found: dict[str, Any] = json.loads(path.read_text())
             small = {table: [(a, b) for a, b in names] for table, names in found["small"].items()}
             state = FollowState(**{**found, "small": small})
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            cause = "the state of the last batch is missing or damaged"
-            hint = "drop the capture (zenlake lake drop) and follow it again"
-            raise LakeError(f"{cause}: {hint}", path) from None
+            raise LakeError("the state of the last version is missing or damaged", path) from None
+        if state.recording not in ("", recording):
+            raise LakeError("the state is that of another recording", path)
         for name in state.names():
             if not (self.path / name).is_file():
                 raise LakeError("a file of the state is missing", self.path / name)
@@ -133,13 +160,19 @@ class StateFolder:
     def move_in(self, table: str, path: str) -> str:
         """Moves a file of events into the folder; its name there."""
         name = f"{table}-{uuid4().hex}.parquet"
-        os.replace(path, self.path / name)
+        shutil.move(path, self.path / name)
         return name
 
     def link_in(self, table: str, path: str) -> str:
         """The same for a file that also goes to the lake."""
         name = f"{table}-{uuid4().hex}.parquet"
-        os.link(path, self.path / name)
+        try:
+            os.link(path, self.path / name)
+        except OSError as error:
+            # The folder of the state may be on a disk of its own, or one without links.
+            if error.errno not in _NO_LINKS:
+                raise
+            shutil.copyfile(path, self.path / name)
         return name
 
     def paths(self, events: dict[str, list[str]]) -> Paths:
@@ -148,5 +181,11 @@ class StateFolder:
     def _remove_all_but(self, names: Iterable[str]) -> None:
         kept = {*names}
         for name in os.listdir(self.path):
-            if name not in kept:
+            if name == _WORK:
+                shutil.rmtree(self.work, ignore_errors=True)
+            elif name not in kept:
                 (self.path / name).unlink(missing_ok=True)
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:24]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -40,6 +40,28 @@ def rewrite_without(
         return None
     written = files.close()
     return written[0] if written else WrittenFile(name, "", 0, 0, "")
+
+
+def divided(
+    path: Path, name: str, capture: str, folder: Path
+) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
+    """The rows of one capture, and those of others, as files; None if it has none of the first."""
+    own, others = ParquetFiles(folder / "own", TABLES), ParquetFiles(folder / "others", TABLES)
+    try:
+        for batch in batches_of(path):
+            rows = with_all_columns(pa.Table.from_batches([batch]), name)
+            is_own = pc.equal(rows.column("capture").cast(pa.string()), capture)
+            for files, chosen in ((own, is_own), (others, pc.invert(is_own))):
+                part = rows.filter(chosen)
+                if part.num_rows:
+                    files.write({name: [part]})
+    except (OSError, pa.ArrowInvalid) as error:
+        own.abandon()
+        others.abandon()
+        raise LakeError(f"cannot be read: {' '.join(str(error).split())}", path) from None
+    written = [one._asdict() for one in own.close()]
+    rest = [one._asdict() for one in others.close()]
+    return (written[0], rest) if written else None
 
 
 def batches_of(path: Path) -> Iterator[pa.RecordBatch]:
