@@ -17,11 +17,13 @@ from uuid import uuid4
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from zenlake.lake.derive.duck import BUILDS, Build, Engine, Frame, build_tables
-from zenlake.lake.derive.duck.build import ACROSS_SPLITS, EVENTS_MAX, OF_SPLIT
+from zenlake.lake.derive.duck.build import ACROSS_SPLITS, EVENTS_MAX, OF_SPLIT, PUBLICATIONS
 from zenlake.lake.derive.latency_rows import LATENCIES, latency_tables, ordered
+from zenlake.lake.derive.publication_parts import ROW_BYTES, PublicationParts
 from zenlake.lake.derive.steps import latencies
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.parquet.parquet_files import ParquetFiles, WrittenFile
@@ -36,7 +38,6 @@ _BATCHES_IN_A_GROUP: Final = 8
 _SAMPLES: Final = "samples"
 _OF_PUBLICATIONS: Final = frozenset((_SAMPLES, LATENCIES))
 """Tables that are written from the files of `samples`."""
-_SEQ_MAX: Final = 2**63 - 1
 _MEASURED: Final = "measured"
 """The step whose rows have each `trace_id` and latency."""
 _SCOPES: Final = {"captures": BUILDS, "split": OF_SPLIT, "across": ACROSS_SPLITS}
@@ -125,9 +126,15 @@ def _one_line(error: Exception) -> str:
 def _put_together(engine: Engine, job: Job, build: Build, attempt: Attempt) -> _Writer:
     with engine.second_connection() as own:
         writer = _Writer(own, Path(job["folder"]))
-        captures = [job["captures_file"]]
-        tables = build_tables(own, job["tasks"], captures, writer.keep, [build], attempt.events_max)
         wanted = job.get("tables", _KINDS)
+        rows = _rows_of_samples(job["tasks"]) if build is PUBLICATIONS else 0
+        rows_max = attempt.memory_bytes // ROW_BYTES
+        if rows > rows_max:
+            writer.measure_in_parts(job["tasks"], rows, rows_max)
+            tables: dict[str, list[Frame]] = {}
+        else:
+            captures, limit = [job["captures_file"]], attempt.events_max
+            tables = build_tables(own, job["tasks"], captures, writer.keep, [build], limit)
         for name, frames in tables.items():
             if name in wanted and name not in writer.kept and name not in _OF_PUBLICATIONS:
                 for frame in frames:
@@ -146,7 +153,7 @@ class _Writer:
         self.kept: set[str] = set()
         self.copies: dict[str, str] = {}
         """Copies of files of `samples` with the final `trace_id`, by the original path."""
-        self._measured: Frame | None = None
+        self._measured: Frame | PublicationParts | None = None
         self._engine = engine
         self._folder = folder
 
@@ -163,6 +170,13 @@ class _Writer:
             return frame
         return self._engine.read(TABLES[name], self.write(name, frame))
 
+    def measure_in_parts(self, tasks: list[dict[str, list[str]]], rows: int, rows_max: int) -> None:
+        """Finds publications with memory for fewer rows than there are."""
+        paths = [path for files in tasks for path in files.get(_SAMPLES, ())]
+        samples = self._engine.read(TABLES[_SAMPLES], paths)
+        folder = self._folder / f"parts-{uuid4().hex}"
+        self._measured = PublicationParts(self._engine, samples, rows, rows_max, folder)
+
     def write(self, name: str, frame: Frame) -> list[str]:
         files = ParquetFiles(self._folder, _KINDS)
         for part in _parts(frame):
@@ -173,17 +187,15 @@ class _Writer:
 
     def write_publications(self, paths: list[str], wanted: Collection[str]) -> None:
         """Writes `latencies`, and copies of files of `samples` in which a `trace_id` changes."""
-        if self._measured is None:
-            return
         kind = TABLES[_SAMPLES]
         samples = cast(Any, self._engine.read(kind, paths))
         publishers = self._engine.keep(cast(Frame, latencies.publishers_of(samples)))
         files = ParquetFiles(self._folder, _KINDS)
         for path in paths:
+            measured = self._measured_in(path)
+            if measured is None:
+                continue
             rows = self._engine.read_rows(kind, path, ("capture", "session", "seq", "time_ns"))
-            # The join keeps its right side in memory: only rows that the file may have.
-            low, high = _bounds_of_seq(path)
-            measured = self._measured.filtered(f"seq BETWEEN {low} AND {high}")
             step = latencies.of_rows(*cast(Any, (rows, measured, publishers)))
             batches = [*cast(Frame, step).batches()]
             if not batches:
@@ -196,16 +208,26 @@ class _Writer:
                 self.copies[path] = str(target)
         self.found += files.close()
 
+    def _measured_in(self, path: str) -> Frame | None:
+        """Only for rows that the file may have: a join keeps its right side in memory."""
+        bounds = _bounds_of_seq(path)
+        if self._measured is None or bounds is None:
+            return None
+        low, high = bounds
+        if isinstance(self._measured, PublicationParts):
+            return self._measured.between(low, high)
+        return self._measured.filtered(f"seq BETWEEN {low} AND {high}")
 
-def _bounds_of_seq(path: str) -> tuple[int, int]:
-    """The smallest and the largest `seq` in a file."""
-    metadata = pq.read_metadata(path)
-    names = [metadata.schema.column(index).name for index in range(metadata.num_columns)]
-    index = names.index("seq")
-    found = [metadata.row_group(n).column(index).statistics for n in range(metadata.num_row_groups)]
-    if not found or any(one is None or not one.has_min_max for one in found):
-        return -_SEQ_MAX, _SEQ_MAX
-    return min(one.min for one in found), max(one.max for one in found)
+
+def _rows_of_samples(tasks: list[dict[str, list[str]]]) -> int:
+    paths = [path for files in tasks for path in files.get(_SAMPLES, ())]
+    return sum(int(pq.read_metadata(path).num_rows) for path in paths)
+
+
+def _bounds_of_seq(path: str) -> tuple[int, int] | None:
+    """The smallest and the largest `seq` in a file; None if it has no rows."""
+    found = pc.min_max(pq.read_table(path, columns=["seq"])["seq"]).as_py()
+    return None if found["min"] is None else (found["min"], found["max"])
 
 
 def _parts(frame: Frame) -> Iterator[pa.Table]:

@@ -147,7 +147,11 @@ def measure(contents: DataFrame, keep: Callable[[str, DataFrame], DataFrame]) ->
     `publisher` the hash of the node that sent that. `keep` stores a step that is read several
     times.
     """
-    numbered = keep("publications", publications.build(contents, keep))
+    return measure_numbered(keep("publications", publications.build(contents, keep)))
+
+
+def measure_numbered(numbered: DataFrame) -> DataFrame:
+    """The same from the frame of `publications.build`."""
     return query(_MEASURED, numbered=numbered)
 
 
