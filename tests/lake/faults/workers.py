@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-_DAEMON = b"pyspark.daemon"
+_DAEMONS = (b"pyspark.daemon", b"zenlake.lake.spark_daemon")
+"""On a cluster, and on this machine."""
 
 
 def _parents() -> dict[int, int]:
@@ -24,9 +25,10 @@ def _parents() -> dict[int, int]:
 
 def _is_daemon(process: int) -> bool:
     try:
-        return _DAEMON in Path(f"/proc/{process}/cmdline").read_bytes()
+        command = Path(f"/proc/{process}/cmdline").read_bytes()
     except OSError:
         return False
+    return any(name in command for name in _DAEMONS)
 
 
 def workers(driver: int) -> list[int]:

@@ -1,0 +1,229 @@
+"""Faults of `--follow`: each is one clear line, and the next run goes on without a lost row."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.chance import IS_FULL
+from tests.lake.follow.comparison import batch_lake, differences
+from tests.lake.follow.growing import GrowingRecording
+from tests.lake.follow.test_follow import opened, recording_of
+from tests.small_disk import filled, read_only, small_disk
+from zenlake.cli.main import main
+from zenlake.lake.errors import LakeError
+from zenlake.lake.follow.following import Stop, follow
+from zenlake.lake.follow.settings import Settings
+from zenlake.lake.publish import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+DISK_BYTES = 6 << 20
+FREE_KILOBYTES = [0, 16, 48, 96, 128, 160, 192, 224, 256] if IS_FULL else [0, 64, 192]
+"""Too little for the first file, for the rows that were read, for derived tables, for the state."""
+FREE_OF_STATE = [0, 4, 12, 24] if IS_FULL else [0, 8]
+
+
+def follow_once(recording: GrowingRecording, lake: Path, spark: SparkSession) -> None:
+    """Reads what is recorded and publishes it."""
+    stop = Stop()
+    stop.request()
+    follow([str(recording.folder)], lake, spark, stop)
+
+
+def refusal(recording: GrowingRecording, lake: Path, spark: SparkSession) -> str:
+    """The error of a run, or nothing."""
+    try:
+        follow_once(recording, lake, spark)
+    except LakeError as error:
+        return str(error)
+    return ""
+
+
+def assert_equal_to_batch(
+    recording: GrowingRecording, lake: Path, folder: Path, spark: SparkSession
+) -> None:
+    packets = recording.packets[: recording.written]
+    assert differences(lake, batch_lake(folder / "batch", packets, spark)) == {}
+
+
+def test_full_disk_is_one_line_and_the_next_run_goes_on(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    recording = recording_of(tmp_path, "liveliness.pcapng.gz")
+    recording.grow(len(recording.packets) // 3)
+    with small_disk(tmp_path / "disk", DISK_BYTES) as disk:
+        lake = disk / "lake"
+        follow_once(recording, lake, spark)
+        version = Store(lake).version()
+        failed = 0
+        for kilobytes in FREE_KILOBYTES:
+            recording.grow(10)
+            with filled(disk, kilobytes << 10):
+                line = refusal(recording, lake, spark)
+            if line:
+                failed += 1
+                assert "No space left on device" in line, kilobytes
+                assert "\n" not in line
+                assert failed > 1 or Store(lake).version() == version
+        assert failed > 1
+        recording.finish()
+        follow_once(recording, lake, spark)
+        assert_equal_to_batch(recording, lake, tmp_path, spark)
+
+
+def test_disk_of_the_state_is_another_one_and_full(tmp_path: Path, spark: SparkSession) -> None:
+    recording = recording_of(tmp_path, "liveliness.pcapng.gz")
+    lake = tmp_path / "lake"
+    with small_disk(lake / "_followed", DISK_BYTES) as disk:
+        recording.grow(len(recording.packets) // 3)
+        follow_once(recording, lake, spark)
+        for kilobytes in FREE_OF_STATE:
+            recording.grow(10)
+            with filled(disk, kilobytes << 10):
+                line = refusal(recording, lake, spark)
+            assert "No space left on device" in line
+            assert "\n" not in line
+        recording.finish()
+        follow_once(recording, lake, spark)
+        assert_equal_to_batch(recording, lake, tmp_path, spark)
+
+
+def test_read_only_lake_is_one_line(
+    tmp_path: Path, spark: SparkSession, capfd: pytest.CaptureFixture[str]
+) -> None:
+    recording = recording_of(tmp_path, "liveliness.pcapng.gz")
+    recording.grow(50)
+    with small_disk(tmp_path / "disk", DISK_BYTES) as disk:
+        lake = disk / "lake"
+        for _ in range(2):  # a new lake, and one that is there
+            with read_only(disk):
+                assert command(recording.folder, lake) == 2
+                [line] = capfd.readouterr().err.splitlines()
+                assert "Read-only file system" in line
+            follow_once(recording, lake, spark)
+            recording.grow(20)
+        follow_once(recording, lake, spark)
+        assert_equal_to_batch(recording, lake, tmp_path, spark)
+
+
+def command(recording: Path, lake: Path, *options: str) -> int:
+    return main(["pipeline", "--follow", str(recording), "--lake", str(lake), *options])
+
+
+def test_bad_input_is_one_line_and_makes_no_lake(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    recording = recording_of(tmp_path, "liveliness.pcapng.gz").folder
+    lake, empty, other = (tmp_path / name for name in ("lake", "empty", "other"))
+    empty.mkdir()
+    other.mkdir()
+    (other / "notes.txt").write_text("mine")
+    damaged = shutil.copytree(recording, tmp_path / "damaged")
+    (damaged / "recording.json").write_text("{")
+    for found, words in [
+        (lambda: command(tmp_path / "none", lake), "there is no such folder"),
+        (lambda: command(empty, lake), "is no recording: it has no recording.json"),
+        (lambda: command(damaged, lake), "recording.json is damaged"),
+        (lambda: command(recording, other), "holds something else than a lake"),
+        (lambda: command(recording, lake, "--state", str(empty)), "this lake has its own"),
+    ]:
+        assert found() == 2
+        [line] = capfd.readouterr().err.splitlines()
+        assert words in line
+    for options, words in [
+        (["--evry", "3"], "unrecognized arguments: --evry 3"),
+        (["--every", "0"], "argument --every: not a number of seconds"),
+        (["--keep", "x"], "argument --keep: not a number of seconds"),
+    ]:
+        with pytest.raises(SystemExit) as caught:
+            command(recording, lake, *options)
+        assert caught.value.code == 2
+        [line] = capfd.readouterr().err.splitlines()
+        assert words in line
+    for options in (["--until-end"], ["--state", "x"], ["--every", "3"]):
+        assert main(["pipeline", str(recording), "--lake", str(lake), *options]) == 2
+        assert "need --follow" in capfd.readouterr().err
+    assert not lake.exists()
+
+
+def lose(fault: str, state: Path) -> None:
+    [newest] = state.glob("*.json")
+    if fault == "missing":
+        shutil.rmtree(state)
+    elif fault == "damaged":
+        newest.write_text(newest.read_text()[:100])
+    elif fault == "file missing":
+        next(state.glob("*_events-*.parquet")).unlink()
+    else:
+        newest.write_text(json.dumps({**json.loads(newest.read_text()), "recording": "other"}))
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("missing", "the state of the last version is missing or damaged"),
+        ("damaged", "the state of the last version is missing or damaged"),
+        ("file missing", "a file of the state is missing"),
+        ("other recording", "the state is that of another recording"),
+    ],
+)
+def test_recording_is_read_again_if_the_state_is_lost(
+    tmp_path: Path, spark: SparkSession, fault: str, words: str
+) -> None:
+    recording = recording_of(tmp_path, "liveliness.pcapng.gz")
+    lake = tmp_path / "lake"
+    with opened(recording, lake, spark, Settings()) as follower:
+        for _ in range(3):
+            recording.grow(len(recording.packets) // 5)
+            follower.step()
+        packets = follower.packets
+    [state] = (lake / "_followed").iterdir()
+    lose(fault, state)
+    notes: list[str] = []
+    stop = Stop()
+    stop.request()
+    follow([str(recording.folder)], lake, spark, stop, note=notes.append)
+    [note] = notes
+    assert words in note
+    assert f"the recording is read again to packet {packets:,}" in note
+    assert_equal_to_batch(recording, lake, tmp_path, spark)
+    recording.finish()
+    follow_once(recording, lake, spark)
+    assert_equal_to_batch(recording, lake, tmp_path, spark)
+
+
+def test_state_that_cannot_be_made_again_is_an_error(tmp_path: Path, spark: SparkSession) -> None:
+    recording = recording_of(tmp_path, "liveliness.pcapng.gz")
+    recording.grow(len(recording.packets) // 2)
+    lake = tmp_path / "lake"
+    follow_once(recording, lake, spark)
+    version = Store(lake).version()
+    shutil.rmtree(lake / "_followed")
+    (recording.folder / "00000001.pcapng").unlink()
+    with pytest.raises(LakeError, match="the first segments are deleted: drop the capture"):
+        follow_once(recording, lake, spark)
+    assert Store(lake).version() == version
+
+
+def test_recording_that_was_cut_is_an_error_when_it_is_read_again(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    recording = recording_of(tmp_path, "liveliness.pcapng.gz")
+    recording.grow(len(recording.packets) // 2)
+    lake = tmp_path / "lake"
+    follow_once(recording, lake, spark)
+    version = Store(lake).version()
+    shutil.rmtree(lake / "_followed")
+    last = max(recording.folder.glob("*.part"))
+    last.unlink()
+    with pytest.raises(LakeError, match="is another one, or was cut: it ends at packet"):
+        follow_once(recording, lake, spark)
+    assert Store(lake).version() == version

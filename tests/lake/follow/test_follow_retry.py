@@ -1,0 +1,91 @@
+"""R11: workers of Spark are killed while `--follow` derives tables; tasks run again, rows do not."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.chance import IS_FULL
+from tests.lake.faults.workers import kill_workers
+from tests.lake.follow.comparison import batch_lake, differences
+from tests.lake.follow.growing import GrowingRecording, raw_packets
+from tests.lake.follow.test_follow_killed import CAPTURES, PATIENCE_S, grow_slowly, start
+from zenlake.lake.publish import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+KILLS = 12 if IS_FULL else 2
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+
+def kill_in_a_task(process: subprocess.Popen[str], lake: Path, begun: set[Path]) -> None:
+    """Kills all workers while a task that is new has a folder for its files."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until and process.poll() is None:
+        found = {*lake.glob("_staging/*/task-*")} - begun
+        if found and kill_workers(process.pid, signal.SIGKILL):
+            begun |= found
+            return
+        time.sleep(0.002)
+    raise AssertionError(f"no task began: {process.poll()}")
+
+
+def test_killed_workers_cost_and_repeat_no_row(tmp_path: Path, spark: SparkSession) -> None:
+    found = raw_packets(CAPTURES / "routers_ring.pcapng.gz")
+    recording = GrowingRecording(tmp_path / "recording", found, 40)
+    lake = tmp_path / "lake"
+    over = threading.Event()
+    thread = threading.Thread(target=grow_slowly, args=(recording, over))
+    thread.start()
+    begun: set[Path] = set()
+    try:
+        process = start(recording.folder, lake, "--until-end")
+        for _ in range(KILLS):
+            kill_in_a_task(process, lake, begun)
+            assert process.stdout is not None
+            assert process.stdout.readline(), process.communicate()[1]
+    finally:
+        over.set()
+        thread.join()
+    assert len(begun) >= KILLS
+    recording.finish()
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, said) == (0, "")
+    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    assert differences(lake, batch) == {}
+
+
+def test_task_that_dies_each_time_is_one_line_and_the_next_run_goes_on(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    found = raw_packets(CAPTURES / "liveliness.pcapng.gz")
+    recording = GrowingRecording(tmp_path / "recording", found, 40)
+    recording.grow(50)
+    lake = tmp_path / "lake"
+    process = start(recording.folder, lake)
+    assert process.stdout is not None
+    assert process.stdout.readline()
+    version = Store(lake).version()
+    recording.grow(50)
+    while process.poll() is None:
+        kill_workers(process.pid, signal.SIGKILL)
+        time.sleep(0.002)
+    said = process.communicate()[1]
+    assert process.returncode == 2
+    assert said.count("\n") == 1, said
+    assert "worker exited unexpectedly" in said
+    assert Store(lake).version() == version
+    recording.finish()
+    last = start(recording.folder, lake, "--until-end")
+    assert last.communicate(timeout=PATIENCE_S)[1] == ""
+    assert last.returncode == 0
+    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    assert differences(lake, batch) == {}
