@@ -688,7 +688,8 @@ _KEYS_AND_REASONS: Final = {
     ),
     "FOLLOW_COMPARED_SAMPLES_MAX": (
         "limits/follow/compared_samples",
-        "samples of a followed recording that are compared with each other when it has ended",
+        "samples of a followed recording that are compared with each other when its follower is"
+        " stopped; at the end of the recording there is no limit",
     ),
     "REPORT_SERVER_REQUESTS_MAX": (
         "limits/report/requests",

@@ -12,7 +12,7 @@ import pytest
 from tests.chance import IS_FULL
 from tests.lake.follow.comparison import batch_lake, differences
 from tests.lake.follow.growing import GrowingRecording
-from tests.lake.follow.test_follow import opened, recording_of
+from tests.lake.follow.test_follow import CAPTURES, opened, recording_of
 from tests.small_disk import filled, read_only, small_disk
 from zenlake.cli.main import main
 from zenlake.lake.errors import LakeError
@@ -128,14 +128,16 @@ def test_bad_input_is_one_line_and_makes_no_lake(
     (other / "notes.txt").write_text("mine")
     damaged = shutil.copytree(recording, tmp_path / "damaged")
     (damaged / "recording.json").write_text("{")
-    for found, words in [
-        (lambda: command(tmp_path / "none", lake), "there is no such folder"),
-        (lambda: command(empty, lake), "is no recording: it has no recording.json"),
-        (lambda: command(damaged, lake), "recording.json is damaged"),
-        (lambda: command(recording, other), "holds something else than a lake"),
-        (lambda: command(recording, lake, "--state", str(empty)), "this lake has its own"),
-    ]:
-        assert found() == 2
+    nowhere: list[tuple[Path, Path, list[str], str]] = [
+        (tmp_path / "none", lake, [], "there is no such folder"),
+        (empty, lake, [], "is no recording: it has no recording.json"),
+        (CAPTURES, lake, [], "a folder of captures cannot be followed"),
+        (damaged, lake, [], "recording.json is damaged"),
+        (recording, other, [], "holds something else than a lake"),
+        (recording, lake, ["--state", str(empty)], "this lake has its own"),
+    ]
+    for source, target, given, words in nowhere:
+        assert command(source, target, *given) == 2
         [line] = capfd.readouterr().err.splitlines()
         assert words in line
     for options, words in [

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Final
 
 from zenlake.capture.recordings import MARKER_NAME, is_recording, segments
 from zenlake.lake.errors import LakeError
+
+_CAPTURES: Final = (".pcap", ".pcapng", ".pcap.gz", ".pcapng.gz", ".pcap.zst", ".pcapng.zst")
 
 
 def recording_id(path: str) -> str:
@@ -14,6 +17,10 @@ def recording_id(path: str) -> str:
     if not os.path.isdir(path):
         raise LakeError("there is no such folder", path)
     if not is_recording(path):
+        if any(name.endswith(_CAPTURES) for name in os.listdir(path)):
+            cause = "a folder of captures cannot be followed, only a recording"
+            hint = "zenlake pipeline reads captures; spark.readStream follows them"
+            raise LakeError(f"{cause} (zenlake record): {hint}", path)
         raise LakeError(f"the folder is no recording: it has no {MARKER_NAME}", path)
     try:
         with open(os.path.join(path, MARKER_NAME), encoding="utf-8") as file:

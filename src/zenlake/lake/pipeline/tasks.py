@@ -46,10 +46,17 @@ def run_tasks(spark: SparkSession, work: Callable[[Job], Result], jobs: list[Job
 
 def _run(context: SparkContext, work: Callable[[Job], Result], jobs: list[Job]) -> list[str]:
     """Without Spark SQL, whose classes take seconds to load; each task gets only its own job."""
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # it ships no types
     from pyspark.errors.exceptions.captured import unwrap_spark_exception
 
-    with unwrap_spark_exception():
-        return context.parallelize(jobs, len(jobs)).map(_Task(work)).collect()
+    try:
+        with unwrap_spark_exception():
+            return context.parallelize(jobs, len(jobs)).map(_Task(work)).collect()
+    except AssertionError as error:
+        # PySpark expects that an error of Java has a cause; that of a killed worker may have none.
+        if isinstance(error.__context__, Py4JJavaError):
+            raise error.__context__ from None
+        raise
 
 
 class _Task:
