@@ -91,11 +91,15 @@ def test_available_now_ends_while_a_writer_goes_on(
     is_over = threading.Event()
 
     def write() -> None:
-        for start in range(100, len(packets), 5):
+        """The last packets only after the stream has ended, however long it takes to start."""
+        last = len(packets) - 20
+        for start in range(100, last, 5):
+            recorder.write(packets[start : min(start + 5, last)])
             if is_over.wait(0.1):
-                return recorder.write(packets[start:])
-            recorder.write(packets[start : start + 5])
-        return None
+                last = min(start + 5, last)
+                break
+        is_over.wait()
+        recorder.write(packets[last:])
 
     writer = threading.Thread(target=write)
     writer.start()
