@@ -36,6 +36,8 @@ pytestmark = pytest.mark.xdist_group("spark")
 IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 DRIVER_KILLS = 30 if IS_FULL else 3
 WORKER_KILLS = 20 if IS_FULL else 1
+PATIENCE_S = 300.0
+"""A start of Spark takes minutes on a busy machine."""
 PLANNER = b"python_streaming_source_runner"
 WORKER = b"pyspark.worker"
 _JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -87,7 +89,7 @@ def has_more(folder: Path, count: int) -> bool:
 
 
 def wait_for(is_so: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + 120
+    until = time.monotonic() + PATIENCE_S
     while not is_so():
         assert process.poll() is None, "the driver ended by itself"
         assert time.monotonic() < until, "waited for too long"
