@@ -5,14 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import pyarrow.parquet as pq
 import pytest
 
-from zenlake.lake.derive.duck import Engine, Frame
+from zenlake.lake.derive import derive_task
+from zenlake.lake.derive.duck import Engine, Frame, build_tables
+from zenlake.lake.derive.duck.build import PUBLICATIONS
 from zenlake.lake.derive.publication_parts import PublicationParts
 from zenlake.lake.derive.steps import latencies
+from zenlake.lake.jobs import Job
 from zenlake.lake.pipeline import run as run_pipeline
 from zenlake.lake.publish import Store
 from zenlake.lake.schema import TABLES
+from zenlake.limits import DERIVE_BYTES_MAX
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,10 +50,29 @@ def test_parts_give_the_same_rows(tmp_path: Path, files: list[str], rows_max: in
         every = parts.between(0, SEQ_MAX)
         assert every is not None
         assert_same(engine, [every], whole)
-        table: Any = latencies.build(cast(Any, samples), cast(Any, whole))
-        expected = engine.keep(table)
-        assert number(engine, f"SELECT count(*) FROM {expected.name}") > 100
-        assert_same(engine, parts.latencies(), expected)
+
+
+@pytest.mark.parametrize("rows_max", [1_000_000, 40])
+def test_written_latencies_and_trace_ids_are_those_of_the_steps(
+    tmp_path: Path, files: list[str], rows_max: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The task takes them from the files of samples, by the numbers of their rows."""
+    monkeypatch.setattr(derive_task, "ROW_BYTES", DERIVE_BYTES_MAX // rows_max)
+    captures = tmp_path / "captures.parquet"
+    pq.write_table(TABLES["captures"].arrow.empty_table(), captures)
+    job: Job = {"tasks": [{"samples": [file]} for file in files], "captures_file": str(captures)}
+    job |= {"folder": str(tmp_path), "tables": ["latencies", "samples"]}
+    result = derive_task.derive_captures(job)
+    written = [one["path"] for one in result["files"] if one["table"] == "latencies"]
+    copied = [result["copies"].get(file, file) for file in files]
+    with Engine(tmp_path) as engine:
+        tables = build_tables(engine, job["tasks"], [str(captures)], builds=[PUBLICATIONS])
+        assert_same(engine, [engine.read(TABLES["latencies"], written)], tables["latencies"][0])
+        traced, found = tables["samples"], engine.read(TABLES["samples"], copied)
+        names = " UNION ".join(f"SELECT capture FROM {frame.name}" for frame in traced)
+        rows = found.filtered(f"capture IN ({names})")
+        assert number(engine, f"SELECT count(*) FROM {rows.name}") > 100
+        assert_same(engine, traced, engine.keep(rows))
 
 
 def test_rows_in_bounds_are_found(tmp_path: Path, files: list[str]) -> None:
