@@ -418,6 +418,10 @@ class Dispatcher:
         """
         return self._publications.only_destination(face, key)
 
+    def sole_gateway(self, face: Face) -> Face | None:
+        """The neighbour that gets all publications of a session and is the only one, if any."""
+        return self._publications.sole_gateway(face)
+
     def next_deadline(self) -> float | None:
         """When `handle_timeout` must be called, None if nothing waits."""
         deadline = self._queries.timers.next_deadline()

@@ -42,7 +42,16 @@ class SharedDeclaration:
 class Subscribers:
     """All subscribers of the session. The sinks of a key are looked up once."""
 
-    __slots__ = ("_by_key", "_declared", "_local", "_port", "_remote", "live", "version")
+    __slots__ = (
+        "_by_key",
+        "_declared",
+        "_last_found",
+        "_local",
+        "_port",
+        "_remote",
+        "live",
+        "version",
+    )
 
     def __init__(self, port: Port) -> None:
         self._port = port
@@ -52,6 +61,7 @@ class Subscribers:
         # Key text to sinks; cleared whenever a subscriber is declared or undeclared.
         self._local: dict[str, list[Sink]] = {}
         self._remote: dict[str, list[Sink]] = {}
+        self._last_found: list[Sink] = []
         self.version = 0
         """Incremented whenever a subscriber is declared or undeclared."""
 
@@ -143,6 +153,12 @@ class Subscribers:
             for twin in twins
             if twin.origin != refused
         ]
+        # Most keys have the same sinks. One list for all of them keeps thousands of lists from the
+        # garbage collector, which goes over all that there are.
+        if found == self._last_found:
+            found = self._last_found
+        else:
+            self._last_found = found
         known[key] = found
         return found
 
@@ -150,6 +166,7 @@ class Subscribers:
         self.version += 1
         self._local.clear()
         self._remote.clear()
+        self._last_found = []
 
     def _declare(self, key: str, now: float) -> None:
         port = self._port

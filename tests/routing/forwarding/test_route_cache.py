@@ -24,7 +24,12 @@ from tests.routing.playbook import (
 from zenlake.keyexpr.matching import intersects
 from zenlake.limits import CACHED_ROUTES_MAX
 from zenlake.routing.forwarding.route import Route
-from zenlake.routing.forwarding.route_cache import FORGET_STEPS, FREED_AT_ONCE_MAX, RouteCache
+from zenlake.routing.forwarding.route_cache import (
+    FORGET_STEPS,
+    FREED_AT_ONCE_MAX,
+    ONCE_USED_MAX,
+    RouteCache,
+)
 from zenlake.routing.work import Work
 
 
@@ -206,6 +211,44 @@ def test_the_cache_of_all_origins_together_is_bounded() -> None:
     for number in range(CACHED_ROUTES_MAX // 8):
         cache.add(origins[0], f"{long_key}/{number}", route)
     assert sum(map(len, origins)) <= CACHED_ROUTES_MAX // 8
+
+
+def test_of_many_keys_only_those_that_are_used_twice_are_cached() -> None:
+    cache: RouteCache[Route] = RouteCache(Work())
+    routes: dict[str, Route] = {}
+    cache.add_origin(routes)
+    first, others = Route([], []), Route([], [])
+    for number in range(ONCE_USED_MAX):
+        cache.offer(routes, f"k/{number}", first)
+    assert len(cache) == ONCE_USED_MAX
+    for number in range(10_000):
+        cache.offer(routes, f"once/{number}", others)
+    # A few have the mark of another key.
+    assert len(cache) < ONCE_USED_MAX + 500
+    cache.offer(routes, "twice", others)
+    cache.offer(routes, "twice", others)
+    assert routes["twice"] is others
+    assert routes["k/0"] is first
+    cache.forget("twice")
+    assert "twice" not in routes
+
+
+def test_publications_on_many_keys_reach_subscribers_that_come_and_go() -> None:
+    play = Play("router", gossip=False)
+    for name in ("c1", "c2"):
+        play.connects(name, "client")
+    play.sends("c2", subscriber(1, "k/**"))
+    for number in range(ONCE_USED_MAX + 10):
+        play.sends("c1", put(f"k/{number}"))
+    play.clear_received()
+    play.sends("c1", put("k/new"))
+    play.receives("c2", "PUT x k/new")
+    play.sends("c2", no_subscriber(1))
+    play.sends("c1", put("k/new"), put("k/1"))
+    play.nothing_received()
+    play.sends("c2", subscriber(2, "k/new"))
+    play.sends("c1", put("k/new"), put("k/new"), put("k/1"))
+    play.receives("c2", "PUT x k/new", "PUT x k/new")
 
 
 def test_many_routes_are_freed_in_short_slices() -> None:

@@ -120,7 +120,7 @@ class Publications:
                 self._tables.work.run_for(source, job)
                 return None
             route = self._make_route(origin, key, search.found)
-            self._tables.routes.add(origin.routes, key, route)
+            self._tables.routes.offer(origin.routes, key, route)
         return route, key
 
     def origin_of(self, source: Face, message: Push) -> Origin | None:
@@ -144,7 +144,7 @@ class Publications:
         route = yield from self.find_route(origin, key, search)
         if not source.is_gone:
             if cache.changes == changes:
-                cache.add(origin.routes, key, route)
+                cache.offer(origin.routes, key, route)
             self._send(source, message, route, key, reliable)
 
     def _send(self, source: Face, message: Push, route: Route, key: str, reliable: bool) -> None:
@@ -186,6 +186,25 @@ class Publications:
         if route is None or len(route.faces) != 1 or route.faces[0].is_local:
             return None
         return route
+
+    def sole_gateway(self, source: Face) -> Face | None:
+        """The only neighbour, if all publications of `source` go there as they are.
+
+        So it is with a client and its router, until the client asks about subscribers.
+        """
+        found: Face | None = None
+        if self._hlc is not None:
+            return None
+        for region in self._tables.regions:
+            for face in region.faces:
+                if face is source:
+                    continue
+                if found is not None or face.position != ABOVE or face.is_multicast:
+                    return None
+                found = face
+        if found is None or found.answered[SUBSCRIBER] or found.has_aliases():
+            return None
+        return found
 
     def find_route(
         self, origin: Origin, key: str, search: Search[Entity], notes: RouteNotes | None = None

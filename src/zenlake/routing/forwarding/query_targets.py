@@ -33,7 +33,7 @@ class QueryTargets:
         changes = cache.changes
         yield from self.make_route(origin, key, found)
         if cache.changes == changes:
-            cache.add(origin.query_routes, key, found[0])
+            cache.offer(origin.query_routes, key, found[0])
 
     def make_route(
         self,

@@ -24,17 +24,26 @@ FORGET_LOOKUPS_MAX: Final = 16_384
 
 FREED_AT_ONCE_MAX: Final = 1_024
 
+ONCE_USED_MAX: Final = 4_096
+"""So many keys get their route cached at their first use, others at the second."""
+
+_MARKS_BITS: Final = 16
+_MARK_MASK: Final = 0x7F
+
 _LONG_KEY_BITS: Final = 8
 """A key counts once more for each 2 to this power characters: long ones take more memory."""
 
 
 class RouteCache(Generic[R]):
-    __slots__ = ("_keys", "_origins", "_size", "_work", "changes")
+    __slots__ = ("_keys", "_marks", "_origins", "_size", "_work", "changes")
 
     def __init__(self, work: Work) -> None:
         self._work = work
         self._origins: list[dict[str, R]] = []
         self._keys: KeyTree[str] = KeyTree()
+        self._marks = bytearray()
+        """A part of the hash of each key that was offered, at the place of another part."""
+
         self._size = 0
         self.changes = 0
         """Incremented by each change: a route found before it may be incomplete."""
@@ -53,6 +62,28 @@ class RouteCache(Generic[R]):
             route.is_current = False
             self._size -= 1 + (len(key) >> _LONG_KEY_BITS)
         routes.clear()
+
+    def offer(self, routes: dict[str, R], key: str, route: R) -> None:
+        """Add a route, if its key may be used again.
+
+        Some programs publish on a new key each time. Such a route is of no more use, and adding it
+        costs more than finding it did; the garbage collector then goes over all of them. So where
+        many keys are known, one must be used twice. It is recognized by its hash: rarely, another
+        key with the same mark is added at its first use, which costs memory and nothing else.
+        """
+        if len(self._keys) < ONCE_USED_MAX or self._is_offered_again(key):
+            self.add(routes, key, route)
+
+    def _is_offered_again(self, key: str) -> bool:
+        if not self._marks:
+            self._marks = bytearray(1 << _MARKS_BITS)
+        hashed = hash(key)
+        place = hashed & ((1 << _MARKS_BITS) - 1)
+        mark = (hashed >> _MARKS_BITS & _MARK_MASK) + 1
+        if self._marks[place] == mark:
+            return True
+        self._marks[place] = mark
+        return False
 
     def add(self, routes: dict[str, R], key: str, route: R) -> None:
         """Add a route of an origin that was found since the last change."""
