@@ -25,6 +25,14 @@ def test_several_endpoints(text: str) -> None:
     assert read_options({"connect": text}).config["connect/endpoints"] == '["tcp/a:1", "tcp/b:2"]'
 
 
+def test_a_full_link_is_waited_for_as_long_as_for_the_confirmation() -> None:
+    key = "transport/link/tx/queue/congestion_control/block/wait_before_close"
+    assert read_options(CONNECT).make_config().get(key) == 60_000_000
+    given = CONNECT | {"flushTimeout": "2.5"}
+    assert read_options(given).make_config().get(key) == 2_500_000
+    assert read_options(given | {f"zenoh.{key}": "7"}).make_config().get(key) == 7
+
+
 def test_configuration_keys_are_passed_on() -> None:
     given = {
         "zenoh.transport/auth/usrpwd/user": "alice",

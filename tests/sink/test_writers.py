@@ -11,6 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyspark import TaskContext
 from pyspark.sql.types import (
     BinaryType,
@@ -23,8 +25,11 @@ from pyspark.sql.types import (
 )
 
 from tests.sink.conftest import Received
-from zenlake.errors import LocalError, ZError
+from zenlake.errors import KeyExprError, LocalError, ZError
+from zenlake.keyexpr import validate
+from zenlake.limits import KEY_EXPR_BYTES_MAX, KEY_EXPR_CHUNKS_MAX
 from zenlake.sink import writers
+from zenlake.sink.rows import RowColumns
 from zenlake.sink.writers import BatchWriter, SentRows
 
 pytestmark = pytest.mark.real
@@ -131,6 +136,89 @@ def test_a_retried_task_repeats_timestamps(router: str, received: Received) -> N
     times = [sample.timestamp.get_time_as_ntp64() for sample in samples[8:]]
     assert times == sorted(times)
     assert begun - 5 < samples[0].timestamp.get_time().timestamp() <= time.time()
+
+
+def test_rows_on_many_keys_need_no_route_each(
+    router: str, received: Received, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are the same publications as rows that are sent one by one."""
+    columns = {
+        "key": [f"sink/{n}" for n in range(3_000)],
+        "value": [b"%d" % n for n in range(3_000)],
+    }
+    options = {"encoding": "text/plain", "priority": "data_high", "express": "true"}
+    made = writer(router, **options)
+    made.write(iter([batch(**columns)]))
+    with monkeypatch.context() as patched:
+        patched.setattr("zenlake.sink.row_sender.bulk_put", lambda *_: None)
+        made.write(iter([batch(**columns)]))
+    with monkeypatch.context() as patched:
+
+        def refuse(*_: object, **__: object) -> None:
+            raise AssertionError
+
+        patched.setattr("zenlake.api.session.session.Session.put", refuse)
+        made.write(iter([batch(**columns)]))
+    samples = [
+        (
+            *(str(sample.key_expr), sample.payload.to_bytes(), str(sample.timestamp)),
+            *(str(sample.encoding), str(sample.priority), sample.express),
+            str(sample.congestion_control),
+        )
+        for sample in received.wait(9_000)
+    ]
+    assert samples[:3_000] == samples[3_000:6_000] == samples[6_000:]
+    assert len({sample[2] for sample in samples}) == 3_000
+
+
+def test_keys_get_the_namespace_of_the_session(router: str, received: Received) -> None:
+    made = writer(router, **{"zenoh.namespace": "sink/of"})
+    made.write(iter([batch(key=["a", "b/c"], value=[b"1", b"2"])]))
+    assert {str(sample.key_expr) for sample in received.wait(2)} == {"sink/of/a", "sink/of/b/c"}
+
+
+def test_a_value_that_a_link_cannot_carry_is_named(received: Received) -> None:
+    from tests.node.router import RealNode
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    settings = {"transport/unicast/lowlatency": True, "transport/unicast/qos/enabled": False}
+    of_router = {name.replace("/", "__"): value for name, value in settings.items()}
+    of_sink = {f"zenoh.{name}": str(value).lower() for name, value in settings.items()}
+    with RealNode("router", "zenlake", listen__endpoints=[endpoint], **of_router):
+        made = writer(endpoint, **of_sink)
+        rows = batch(key=["sink/a", "sink/b"], value=[b"", bytes(100_000)])
+        with pytest.raises(ZError, match=r"partition 3: row 2, key 'sink/b': .* cannot be sent"):
+            made.write(iter([rows]))
+
+
+@given(st.lists(st.text("a/*$#?@é", max_size=8), max_size=4))
+def test_valid_keys_are_recognized_at_once(keys: list[str]) -> None:
+    def is_valid(key: str) -> bool:
+        try:
+            validate(key)
+        except KeyExprError:
+            return False
+        return "*" not in key
+
+    columns = RowColumns(schema("key string, value binary"))
+    found = batch(key=pa.array(keys, pa.string()), value=pa.array([b""] * len(keys), pa.binary()))
+    assert columns.are_all_keys_and_values(found) == all(map(is_valid, keys))
+
+
+def test_keys_beyond_the_limits_are_recognized_at_once() -> None:
+    columns = RowColumns(schema("key string, value binary"))
+    chunks = "/".join(["a"] * KEY_EXPR_CHUNKS_MAX)
+    for key, is_valid in (
+        ("é" * (KEY_EXPR_BYTES_MAX // 2), True),
+        ("é" * (KEY_EXPR_BYTES_MAX // 2) + "é", False),
+        (chunks, True),
+        (chunks + "/a", False),
+    ):
+        assert columns.are_all_keys_and_values(batch(key=[key], value=[b""])) == is_valid
+    assert not columns.are_all_keys_and_values(batch(key=["a", None], value=[b"", b""]))
+    assert not columns.are_all_keys_and_values(batch(key=["a", "b"], value=[b"", None]))
 
 
 def test_an_empty_partition_needs_no_router() -> None:

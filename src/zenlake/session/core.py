@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError
+from zenlake.session.bulk_put import BulkPut
 from zenlake.session.deferred_warnings import DeferredWarnings
 from zenlake.session.inbox import SessionInbox
 from zenlake.session.incoming_query import IncomingQuery
@@ -31,8 +32,10 @@ from zenlake.session.sink import Sink
 from zenlake.session.subscribers import Subscribers, Subscription
 from zenlake.wire import (
     Del,
+    Encoding,
     Err,
     Put,
+    QoS,
     Timestamp,
     TimestampStack,
     ZenohId,
@@ -184,6 +187,14 @@ class SessionCore:
 
     def find_shortcut(self, publication: Publication) -> None:
         self.publications.find_shortcut(publication)
+
+    def bulk_put(
+        self, qos: QoS, encoding: Encoding | None, clock: ZenohId, now: float
+    ) -> BulkPut | None:
+        """For values on many keys; None where each must be routed."""
+        self.enter(now)
+        outlet = self.publications.sole_outlet()
+        return None if outlet is None else BulkPut(outlet, qos, encoding, clock)
 
     def declare_subscriber(
         self, key: str, sink: Sink, origin: Locality, now: float

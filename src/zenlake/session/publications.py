@@ -7,6 +7,7 @@ publisher its matching status.
 
 from __future__ import annotations
 
+from zenlake.routing.outlet import Outlet
 from zenlake.session.locality import Locality
 from zenlake.session.port import Port
 from zenlake.session.shortcut import Shortcut
@@ -130,6 +131,16 @@ class Publications:
         )
         made.subscribers_version = self._subscribers.version
         publication.shortcut = made
+
+    def sole_outlet(self) -> Outlet | None:
+        """Where all publications of this session go as they are, whatever their keys, if known."""
+        port = self._port
+        if port.clock is not None or port.face is None or self._subscribers.live:
+            return None
+        if port.settings.namespace or port.settings.publication_rules:
+            return None
+        gateway = port.dispatcher.sole_gateway(port.face)
+        return None if gateway is None else gateway.outlet
 
     def _is_current(self, shortcut: Shortcut) -> bool:
         return (

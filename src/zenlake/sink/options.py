@@ -19,6 +19,7 @@ KNOWN: Final = (
 )
 _NAMES: Final = frozenset(name.lower() for name in KNOWN)
 _CONFIG_PREFIX: Final = "zenoh."
+_WAIT_BEFORE_CLOSE: Final = "transport/link/tx/queue/congestion_control/block/wait_before_close"
 _FLUSH_SECONDS: Final = 60.0
 _FLUSH_SECONDS_MAX: Final = 86_400.0
 _CONGESTION: Final = {
@@ -107,10 +108,13 @@ def priority_number(value: object, what: str) -> int:
 
 def _config(options: Mapping[str, str]) -> dict[str, str]:
     """The configuration of the session of each task; all of it is checked here."""
+    patience_us = round(_seconds("flushTimeout", options) * 1e6)
     found = {
         "mode": '"client"',
         "connect/endpoints": json.dumps(_endpoints(options["connect"])),
         "scouting/multicast/enabled": "false",
+        # A task may send much faster than a busy router reads.
+        _WAIT_BEFORE_CLOSE: str(patience_us),
     }
     checked = Config()
     for path, value in found.items():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Self
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, Self
 
+from zenlake.api.publication.bulk_puts import bulk_put
 from zenlake.api.session.opening import open as open_session
 from zenlake.api.values.encoding import Encoding
 from zenlake.api.values.enums import CongestionControl, Priority, SampleKind
@@ -68,10 +70,31 @@ class RowSender:
 
     def _send_plain(self, batch: pa.RecordBatch) -> None:
         """Rows with nothing but a key and a value. Hot."""
+        keys, values = self._columns.keys_and_values(batch)
+        sent = 0
+        if self._columns.are_all_keys_and_values(batch):
+            # Made for each batch, because the route may change. A connection that is lost
+            # meanwhile fails the task, whichever way its rows were sent.
+            bulk = bulk_put(
+                self._session,
+                self._clock.id,
+                self._encoding,
+                self._congestion,
+                self._priority,
+                self._express,
+            )
+            if bulk is not None:
+                sent = bulk.put(keys, values, self._clock.time_at(self.sent))
+                self.sent += sent
+        # Rows that are left are sent one by one, so that an error names its row.
+        if sent < len(keys):
+            self._send_each(zip(keys[sent:], values[sent:], strict=True))
+
+    def _send_each(self, rows: Iterable[tuple[Any, Any]]) -> None:
         put, at, valid = self._session.put, self._clock.at, self._valid_keys
         encoding, express = self._encoding, self._express
         congestion, priority = self._congestion, self._priority
-        for key, value in self._columns.keys_and_values(batch):
+        for key, value in rows:
             try:
                 if key not in valid:
                     self._check_key(key)

@@ -23,17 +23,21 @@ _NTP64_MAX: Final = (1 << 64) - 1
 class RowClock:
     """The timestamps of one partition."""
 
-    __slots__ = ("_id", "_start")
+    __slots__ = ("_start", "id")
 
     def __init__(self, write: str, partition: int, start_ns: int) -> None:
         digest = hashlib.sha256(f"{write}/{partition}".encode()).digest()
         # Zero bytes at the end of an id are not transmitted: the last byte must not be one.
-        self._id = ZenohId(digest[:15] + bytes([digest[15] | 1]))
+        self.id = ZenohId(digest[:15] + bytes([digest[15] | 1]))
         self._start = ntp64_of_ns(start_ns)
+
+    def time_at(self, row: int) -> int:
+        """The time of the row with this number, in NTP64. The next row has the next time."""
+        return self._start + row
 
     def at(self, row: int) -> Timestamp:
         """The timestamp of the row with this number."""
-        return Timestamp.from_wire(WireTimestamp(self._start + row, self._id))
+        return Timestamp.from_wire(WireTimestamp(self.time_at(row), self.id))
 
     def from_value(self, value: int | str) -> Timestamp:
         """From nanoseconds since 1970, which get the id of this clock, or from `<ntp64>/<id>`."""
@@ -44,7 +48,7 @@ class RowClock:
         time = ntp64_of_ns(value)
         if time > _NTP64_MAX:
             raise LocalError(f"the timestamp is after 2106: {value} ns")
-        return Timestamp.from_wire(WireTimestamp(time, self._id))
+        return Timestamp.from_wire(WireTimestamp(time, self.id))
 
 
 def _parsed(text: str) -> Timestamp:
