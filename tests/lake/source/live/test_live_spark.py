@@ -19,6 +19,7 @@ from tests.lake.source.live.recorded import (
     recorded_packets,
     write_recording,
 )
+from tests.lake.source.live.rotated import read_packets, write_rotated
 from tests.lake.source.live.stored_stream import STORED, TABLE, checkpoint_offset
 from tests.lake.source.live.streams import Stream, rows
 
@@ -244,3 +245,47 @@ def test_stored_checkpoint_and_recording_are_read(spark: SparkSession, tmp_path:
     later = everything.filter(pa.compute.greater(everything["packet"], offset["packet"]))
     assert 0 < later.num_rows < everything.num_rows
     assert rows(pa.concat_tables(found)) == rows(later)
+
+
+@pytest.mark.parametrize("table", ["samples", "queries"])
+def test_rotated_captures_are_read_once_over_restarts(
+    spark: SparkSession, tmp_path: Path, table: str
+) -> None:
+    """A batch whose commit is lost is read again, by another planning process."""
+    folder = tmp_path / "captures"
+    folder.mkdir()
+    found = read_packets("queries.pcapng.gz" if table == "queries" else "pubsub_router.pcapng")
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    write_rotated(whole, found, 100, "pcap")
+    sink = Sink(spark, tmp_path, table=table, maxBytesPerTrigger="40k")
+    files = sorted(whole.iterdir())
+    for path in files[:2]:
+        shutil.copy(path, folder)
+    assert sink.run(folder).exception() is None
+    last = max(int(path.name) for path in (sink.checkpoint / "commits").glob("[0-9]*"))
+    for name in (f"{last}", f".{last}.crc"):
+        (sink.checkpoint / "commits" / name).unlink(missing_ok=True)
+    for path in files[2:]:
+        shutil.copy(path, folder)
+    assert sink.run(folder).exception() is None
+    found_rows = sink.rows()
+    assert len(found_rows) > 50
+    assert found_rows == batch_rows(whole, table)
+
+
+def test_rows_of_rotated_captures_are_read_by_each_action(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Spark plans a micro-batch again for each action of `foreachBatch`."""
+    write_rotated(tmp_path, read_packets("pubsub_router.pcapng"), 100, "pcap")
+    counts: list[tuple[int, int]] = []
+
+    def act(frame: Any, _number: int) -> None:
+        counts.append((frame.count(), frame.toArrow().num_rows))
+
+    reader = spark.readStream.format("zenoh").option("maxFilesPerTrigger", "1")
+    writer = reader.load(str(tmp_path)).writeStream.foreachBatch(act)
+    assert writer.trigger(availableNow=True).start().awaitTermination(120)
+    assert len(counts) == 3
+    assert all(first == second > 0 for first, second in counts)

@@ -15,7 +15,6 @@ from tests.lake.source.live.recorded import (
 )
 from tests.lake.source.live.streams import Stream, rows
 from tests.lake.source.reading import read
-from zenlake.errors import LocalError
 
 
 @pytest.fixture(scope="module")
@@ -89,12 +88,3 @@ def test_replies_an_hour_late_are_read_once(tmp_path: Path, packets: list[Record
             verdicts = found["verdict"].to_pylist()
             assert verdicts.count("timeout") == wanted["verdict"].to_pylist().count("timeout") > 0
         assert rows(found.select(["link", "seq"])) == rows(wanted.select(["link", "seq"]))
-
-
-def test_queries_of_rotated_captures_are_refused(tmp_path: Path) -> None:
-    stream = Stream(tmp_path, "queries")
-    start = stream.start()
-    (tmp_path / "x.pcap").write_bytes(b"")
-    assert stream.next(start) == start
-    with pytest.raises(LocalError, match="queries and replies of recordings"):
-        stream.reader.partitions(start, start)

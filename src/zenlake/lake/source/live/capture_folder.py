@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from struct import Struct
 from typing import Final
@@ -15,10 +14,9 @@ from zenlake.capture.packet import Skipped
 from zenlake.errors import CaptureError
 from zenlake.lake.errors import LakeError
 from zenlake.lake.plan.file_search import FileChoice, files_in
-from zenlake.lake.source.live.live_files import Cut, FileWindow, LiveFile
+from zenlake.lake.source.live.live_files import Cut, FileWindow, LiveFile, name_of_capture
 from zenlake.limits import CAPTURE_BLOCK_BYTES_MAX, PACKET_BYTES_MAX
 
-_COMPRESSION: Final = re.compile(r"\.(?:gz|zst)$")
 _COMPRESSED_MAGICS: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 _PCAP_HEADER_BYTES: Final = 24
 _PACKET_BLOCKS: Final = frozenset((pcapng.PACKET, pcapng.SIMPLE_PACKET, pcapng.OLD_PACKET))
@@ -37,7 +35,7 @@ class CaptureFolder:
     def files(self) -> list[LiveFile]:
         found: list[tuple[int, str, str]] = []
         for path in files_in(self._path, FileChoice()):
-            name = _COMPRESSION.sub("", os.path.basename(path))
+            name = name_of_capture(path)
             first_ns = self._time_of_first_packet(path)
             if first_ns is not None and all(name != other for _, other, _ in found):
                 found.append((first_ns, name, path))
@@ -70,7 +68,7 @@ class CaptureFolder:
         return None
 
     def state_at(self, file: LiveFile, position: int) -> bytes:
-        """Nothing: tasks read the packets before."""
+        """Nothing: the packets before are read (`CaptureReader`)."""
         return b""
 
     def cuts(self, file: LiveFile, position: int, packet: int) -> Iterator[Cut]:

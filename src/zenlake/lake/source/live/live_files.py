@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple, Protocol
 
 WINDOW_BYTES: Final = 4 << 20
 """Bytes of a file that are read at a time."""
+
+
+_COMPRESSION: Final = re.compile(r"\.(?:gz|zst)$")
+
+
+def name_of_capture(path: str) -> str:
+    """The name of a rotated capture, which stays the same when it is compressed."""
+    return _COMPRESSION.sub("", os.path.basename(path))
+
+
+def compressed_or_not(path: str) -> str | None:
+    """The path of a capture, which may have been compressed since it was listed."""
+    names = (path, f"{path}.gz", f"{path}.zst")
+    return next((name for name in names if os.path.exists(name)), None)
 
 
 class LiveFile(NamedTuple):

@@ -133,8 +133,11 @@ def _listed(name: str, text: str) -> tuple[str, ...]:
 
 
 def default_location(network: Network) -> str:
-    """The folder of a recording that no option names. Spark does not tell a Python source where
-    the checkpoint is. A restart on the same machine finds the same folder."""
+    """The folder of a recording that no option names. A restart on the same machine finds it.
+
+    Spark 4.3 passes the place of the checkpoint to `PythonScan.toMicroBatchStream`, which drops it:
+    the planning process gets the options, the schema and the size of Arrow batches, nothing else.
+    """
     name = hashlib.sha256(repr(network).encode()).hexdigest()[:32]
     return os.path.join(tempfile.gettempdir(), f"zenlake-streams-{os.getuid()}", name)
 

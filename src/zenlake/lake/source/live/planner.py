@@ -46,7 +46,7 @@ class Piece(NamedTuple):
     state: bytes = b""
     """Blocks that stand for all packets of its segment before it."""
     earlier: tuple[str, ...] = ()
-    """Rotated captures before this file, which are read for the state of their connections."""
+    """Rotated captures before this file, which are read before it for the state of connections."""
     with_earlier_declarations: bool = False
     """Whether declarations that are alive at its beginning are rows too."""
 
@@ -249,7 +249,7 @@ class Planner:
         begin = cuts[0]
         earlier: tuple[str, ...] = ()
         if not self.is_recording:
-            # Each task reads all packets before its own, for the state of their connections.
+            # Captures are read one after the other (`CaptureReader`).
             piece_bytes = 1 << 62
             earlier = tuple(one.path for one in files[: files.index(file)])
         quiet = [cut for cut in cuts if cut.is_quiet] or [cuts[-1]]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,6 +24,7 @@ from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.written import WRITTEN
 from zenlake.lake.source.live.planner import Piece
 from zenlake.lake.source.live.range_rows import read_piece
+from zenlake.trace.rows.seq import ORDINAL_BITS
 
 EVENTS: Final = "exchange_events"
 DECLARATIONS: Final = "declare_events"
@@ -36,12 +37,52 @@ Request = tuple[str, int]
 """Link and `seq` of a REQUEST."""
 
 
-class SettledBatch(NamedTuple):
+class Range(NamedTuple):
+    """The events of some packets."""
+
+    is_inside: bool
+    """Whether they are in the batch, and not before it."""
+    tables: Tables
+    last_ns: int
+    """The time of the last packet."""
+
+
+class SettledBatch(Protocol):
     """What the task of a batch reads."""
 
+    @property
+    def first(self) -> int:
+        """The number of the last packet before the batch, known when that was read."""
+        ...
+
+    def ranges(self, capture: str) -> Iterator[Range]:
+        """From the oldest request on that is open at the start of the batch."""
+        ...
+
+    def placed(self, rows: pa.Table, capture: str) -> pa.Table:
+        """Rows with the capture and the packet numbers that users see."""
+        ...
+
+
+class SettledPieces(NamedTuple):
+    """Pieces of a recording."""
+
     before: tuple[Piece, ...]
-    """From the oldest request on that is open at the start of the batch."""
     pieces: tuple[Piece, ...]
+
+    @property
+    def first(self) -> int:
+        return self.pieces[0].first
+
+    def ranges(self, capture: str) -> Iterator[Range]:
+        for number, piece in enumerate((*self.before, *self.pieces)):
+            # Declarations that are alive at the beginning explain why nobody answered.
+            chosen = piece._replace(with_earlier_declarations=number == 0)
+            found, last_ns = read_events(chosen, capture, (EVENTS, DECLARATIONS, SESSIONS))
+            yield Range(number >= len(self.before), found, last_ns)
+
+    def placed(self, rows: pa.Table, capture: str) -> pa.Table:
+        return rows
 
 
 class _Open(NamedTuple):
@@ -113,24 +154,18 @@ def settled_rows(batch: SettledBatch, capture: str, table: str) -> Iterator[pa.T
     requests = OpenRequests()
     events: Tables = {}
     last_ns = 0
-    first_seq = batch.pieces[0].first + 1 << 24
     opened: set[Request] = set()
-    pieces = (*batch.before, *batch.pieces)
-    for number, piece in enumerate(pieces):
-        if number == len(batch.before):
+    was_inside = False
+    for is_inside, found, range_ns in batch.ranges(capture):
+        if is_inside and not was_inside:
             opened = requests.requests
             requests.seen = set()
-        # Declarations that are alive at the beginning explain why nobody answered.
-        is_first = number == 0
-        found, piece_ns = read_events(
-            piece._replace(with_earlier_declarations=is_first),
-            capture,
-            (EVENTS, DECLARATIONS, SESSIONS),
-        )
-        last_ns = max(last_ns, piece_ns)
+            was_inside = True
+        last_ns = max(last_ns, range_ns)
         requests.feed(found, last_ns)
         for name, parts in found.items():
             events.setdefault(name, []).extend(parts)
+    first_seq = batch.first + 1 << ORDINAL_BITS
     still_open = requests.requests
     chosen = (opened | requests.seen) - still_open
     events[SESSIONS] = [_last_of_each(events.get(SESSIONS, []))]
@@ -146,7 +181,7 @@ def settled_rows(batch: SettledBatch, capture: str, table: str) -> Iterator[pa.T
             mask = pc.or_(of_chosen, pc.and_(is_new, pc.invert(of_open)))
         found_rows = rows.filter(mask)
         if found_rows.num_rows:
-            yield found_rows
+            yield batch.placed(found_rows, capture)
 
 
 def _in(rows: pa.Table, column: str, requests: set[Request]) -> pa.Array:

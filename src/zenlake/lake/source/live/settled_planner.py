@@ -1,15 +1,17 @@
-"""SettledPlanner: which requests are open at the end of each batch of `queries` or `replies`."""
+"""SettledPlanner: which requests of a recording are open at the end of each batch.
+
+`SettledCaptures` does the same for rotated captures.
+"""
 
 from __future__ import annotations
 
-from zenlake.errors import LocalError
 from zenlake.lake.source.live.offsets import Offset
 from zenlake.lake.source.live.planner import Piece, Planner
 from zenlake.lake.source.live.settled import (
     EVENTS,
     SESSIONS,
     OpenRequests,
-    SettledBatch,
+    SettledPieces,
     read_events,
 )
 
@@ -18,11 +20,6 @@ class SettledPlanner:
     """Reads the events of each batch in the planning process, to know where the next one looks."""
 
     def __init__(self, planner: Planner, capture: str) -> None:
-        if not planner.is_recording:
-            raise LocalError(
-                f"{capture} has rotated captures: readStream reads queries and replies of"
-                " recordings; spark.read and zenlake pipeline read those of captures"
-            )
         self._planner = planner
         self._capture = capture
         self._requests = OpenRequests()
@@ -46,11 +43,12 @@ class SettledPlanner:
             found, last_ns = read_events(piece, self._capture, (EVENTS, SESSIONS))
             self._requests.feed(found, last_ns, _plain(start))
 
-    def plan(self, start: Offset, end: Offset) -> SettledBatch:
+    def plan(self, start: Offset, end: Offset) -> SettledPieces | None:
         before: tuple[Piece, ...] = ()
         if start.oldest_open is not None:
             before = tuple(self._planner.pieces(start.oldest_open, _plain(start), 1))
-        return SettledBatch(before, tuple(self._planner.pieces(_plain(start), _plain(end), 1)))
+        pieces = tuple(self._planner.pieces(_plain(start), _plain(end), 1))
+        return SettledPieces(before, pieces) if pieces else None
 
 
 def _plain(offset: Offset) -> Offset:

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from zenlake.errors import ZenlakeError
+    from zenlake.lake.source.live.capture_rows import CaptureRows
     from zenlake.lake.source.live.network_recorder import NetworkRecorder
     from zenlake.lake.source.live.options import StreamOptions
     from zenlake.lake.source.live.planner import Limits, Planner
+    from zenlake.lake.source.live.settled_captures import SettledCaptures
     from zenlake.lake.source.live.settled_planner import SettledPlanner
 
 BATCH_ROWS: Final = 16_384
@@ -39,7 +41,8 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._options = options
         self._columns = Columns(options.table, schema)
         self._planner: Planner | None = None
-        self._settled: SettledPlanner | None = None
+        self._settled: SettledPlanner | SettledCaptures | None = None
+        self._captures: CaptureRows | None = None
         self._recorder: NetworkRecorder | None = None
         self._mark: Any = None
 
@@ -95,8 +98,12 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             begin, stop = parse_offset(start, where), parse_offset(end, where)
             if self._is_settled:
                 batch = self._open_requests().plan(begin, stop)
-                return [InputPartition(batch)] if batch.pieces else []
-            pieces = self._planning().pieces(begin, stop, self._options.partitions_min)
+                return [] if batch is None else [InputPartition(batch)]
+            count_min = self._options.partitions_min
+            pieces = self._planning().pieces(begin, stop, count_min)
+            if not self._planning().is_recording:
+                parts = self._capture_rows().partitions(pieces, count_min)
+                return [InputPartition(part) for part in parts]
             return [InputPartition(piece) for piece in pieces]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -114,12 +121,22 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
         return self._options.table.name in SETTLED_TABLES
 
-    def _open_requests(self) -> SettledPlanner:
+    def _open_requests(self) -> SettledPlanner | SettledCaptures:
+        from zenlake.lake.source.live.settled_captures import SettledCaptures
         from zenlake.lake.source.live.settled_planner import SettledPlanner
 
         if self._settled is None:
-            self._settled = SettledPlanner(self._planning(), self._options.path)
+            planner = self._planning()
+            kind = SettledPlanner if planner.is_recording else SettledCaptures
+            self._settled = kind(planner, self._options.path)
         return self._settled
+
+    def _capture_rows(self) -> CaptureRows:
+        from zenlake.lake.source.live.capture_rows import CaptureRows
+
+        if self._captures is None:
+            self._captures = CaptureRows(self._options.path, self._options.table)
+        return self._captures
 
     def stop(self) -> None:
         if self._recorder is not None:

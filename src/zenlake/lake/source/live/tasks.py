@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from zenlake.lake.errors import LakeError
 from zenlake.lake.exact_reader.exact_tables import Tables
 from zenlake.lake.merge.read_task import OBJECTS_BETWEEN_COLLECTIONS
+from zenlake.lake.source.live.capture_events import CaptureEvents, PlannedEvents
+from zenlake.lake.source.live.capture_reader import CaptureReader
+from zenlake.lake.source.live.capture_rows import CaptureBatch, PlannedRows, planned_rows
 from zenlake.lake.source.live.planner import Piece, logger
 from zenlake.lake.source.live.range_rows import path_of, read_piece
-from zenlake.lake.source.live.settled import SettledBatch, settled_rows
+from zenlake.lake.source.live.settled import SettledPieces, settled_rows
 from zenlake.lake.source.streaming import iterated
 
 if TYPE_CHECKING:
@@ -20,19 +23,29 @@ if TYPE_CHECKING:
     from zenlake.lake.source.live.options import StreamOptions
 
 
-def read_rows(piece: Piece | SettledBatch, options: StreamOptions) -> Iterator[pa.Table]:
+Partition = Piece | CaptureBatch | PlannedRows | SettledPieces | PlannedEvents | CaptureEvents
+
+
+def read_rows(partition: Partition, options: StreamOptions) -> Iterator[pa.Table]:
     """The rows of one partition, in the order of reading."""
     table = options.table.name
-    if not isinstance(piece, Piece):
-        return settled_rows(piece, options.path, table)
+    if isinstance(partition, PlannedRows):
+        return planned_rows(partition)
+    if isinstance(partition, SettledPieces | PlannedEvents | CaptureEvents):
+        return settled_rows(partition, options.path, table)
 
     def read(write: Callable[[pa.Table], None]) -> None:
         def pick(tables: Tables) -> None:
             for part in tables.get(table, ()):
                 write(part)
 
-        if is_there(piece, options):
-            read_piece(piece, options.path, (table,), pick)
+        if isinstance(partition, CaptureBatch):
+            reader = CaptureReader(options.path)
+            for piece in partition.pieces:
+                if is_there(piece, options):
+                    reader.read(piece, (table,), pick)
+        elif is_there(partition, options):
+            read_piece(partition, options.path, (table,), pick)
 
     # There are many rows and no cycles, as in the pipeline.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)

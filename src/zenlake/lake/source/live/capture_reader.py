@@ -1,0 +1,143 @@
+"""CaptureReader: rotated captures, read piece after piece with the state of their connections.
+
+A piece is read after all packets before it. A reader that is kept goes on where it is, so that each
+packet is read once, whatever the number of pieces and of files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Generator
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from zenlake.capture.files import packets
+from zenlake.capture.packet import Packet, Skipped
+from zenlake.lake.exact_reader.exact_tables import ExactReader, Tables
+from zenlake.lake.source.live.live_files import compressed_or_not, name_of_capture
+from zenlake.lake.source.live.planner import Piece
+from zenlake.trace.rows.seq import ORDINAL_BITS
+from zenlake.trace.trace import Trace
+
+Write = Callable[[Tables], None]
+
+
+class FileStart(NamedTuple):
+    """A file, and how many packets were read before it."""
+
+    before: int
+    name: str
+    file: str
+    """The same, with the ending of a compression."""
+
+
+class CaptureReader:
+    """After an error it must not be used any more."""
+
+    def __init__(self, capture: str) -> None:
+        self._capture = capture
+        self._trace = Trace(())
+        self._skipped = Skipped()
+        self._packets: Generator[Packet, None, None] | None = None
+        self._number = 0
+        """The packets that were read of the last file."""
+
+        self.starts: list[FileStart] = []
+        """Of the files that were read, or begun: the last of them."""
+
+    def is_before(self, piece: Piece) -> bool:
+        """Whether all that was read is before a piece, and nothing was left out."""
+        if not self.starts:
+            return True
+        names = [*map(name_of_capture, piece.earlier), piece.name]
+        last = self.starts[-1].name
+        known = {start.name for start in self.starts}
+        if last not in names or not known.issuperset(names[: names.index(last)]):
+            return False
+        return last != piece.name or self._number <= piece.first
+
+    def skip_to(self, piece: Piece, tables: Collection[str] = ()) -> Tables:
+        """Read all packets before a piece; the rows of some tables, counted through all files."""
+        found: Tables = {}
+        exact = ExactReader(self._trace, self._capture, tables) if tables else None
+
+        def keep(made: Tables) -> None:
+            for name, parts in made.items():
+                found.setdefault(name, []).extend(parts)
+
+        known = {start.name for start in self.starts[:-1]}
+        for path in piece.earlier:
+            if name_of_capture(path) not in known:
+                # An old capture that was removed meanwhile only held the state of connections.
+                self._begin(path, compressed_or_not(path))
+                self._feed(None, exact, keep)
+        self._begin(piece.path, compressed_or_not(piece.path) or piece.path)
+        self._feed(piece.first, exact, keep)
+        if exact is not None:
+            keep(exact.finish())
+        return found
+
+    def read(
+        self, piece: Piece, tables: Collection[str], write: Write, is_through: bool = False
+    ) -> int:
+        """Calls `write` with the rows that packets of the piece complete; returns the last time.
+
+        The end of the piece is not the end of the capture, so the trace is not finished. Packets
+        have their numbers in the file or, if `is_through`, count through all files.
+        """
+        self.skip_to(piece)
+        name = os.path.basename(piece.path)
+        place = self._capture if is_through else os.path.join(self._capture, name)
+        exact = ExactReader(self._trace, place, tables)
+        shift = 0 if is_through else -self.starts[-1].before
+
+        def renumber(made: Tables) -> None:
+            if made:
+                write({name: [shifted(part, shift) for part in made[name]] for name in made})
+
+        self._feed(piece.last, exact, renumber)
+        renumber(exact.finish())
+        return self._trace.last_ns or 0
+
+    def _begin(self, path: str, found: str | None) -> None:
+        """Open a file, unless it is the one that is being read."""
+        name = name_of_capture(path)
+        if self.starts and self.starts[-1].name == name and self._packets is not None:
+            return
+        before = self.starts[-1].before + self._number if self.starts else 0
+        self.close()
+        self.starts.append(FileStart(before, name, os.path.basename(path)))
+        self._number = 0
+        self._packets = packets(() if found is None else (found,), self._skipped)
+
+    def _feed(self, last: int | None, exact: ExactReader | None, write: Write) -> None:
+        """Read the file up to a packet, or to its end."""
+        assert self._packets is not None
+        before = self.starts[-1].before
+        while last is None or self._number < last:
+            packet = next(self._packets, None)
+            if packet is None:
+                break
+            self._number = packet.number
+            packet.number += before
+            for item, events in self._trace.feed(packet):
+                if exact is not None:
+                    write(exact.feed(item, events))
+
+    def close(self) -> None:
+        if self._packets is not None:
+            self._packets.close()
+            self._packets = None
+
+
+def shifted(part: pa.Table, shift: int) -> pa.Table:
+    """Rows with other packet numbers."""
+    if not shift:
+        return part
+    for name, added in (("packet", shift), ("seq", shift << ORDINAL_BITS)):
+        if name in part.column_names:
+            place = part.column_names.index(name)
+            part = part.set_column(place, part.schema.field(name), pc.add(part[name], added))
+    return part
