@@ -7,29 +7,25 @@ from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
 
 from tests.chance import IS_FULL
+from tests.scheduling import NeighbourScheduling, in_order
 
 settings.register_profile("default", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("full", deadline=None, print_blob=True, max_examples=5_000)
 settings.load_profile("full" if IS_FULL else "default")
 
-_OTHERS_BETWEEN_REAL = 20
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> NeighbourScheduling | None:
+    is_ours = config.getvalue("dist") == "loadgroup"
+    return NeighbourScheduling(config, log) if is_ours else None
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mix tests with real nodes, which wait most of the time, with others, which compute."""
-    real = [item for item in items if item.get_closest_marker("real") is not None]
-    others = [item for item in items if item.get_closest_marker("real") is None]
-    if not others:
-        return
-    items.clear()
-    for number, item in enumerate(others, 1):
-        items.append(item)
-        if number % _OTHERS_BETWEEN_REAL == 0 and real:
-            items.append(real.pop(0))
-    items.extend(real)
+    items[:] = in_order(items)
 
 
 @pytest.hookimpl(wrapper=True)
