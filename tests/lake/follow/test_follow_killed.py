@@ -27,6 +27,8 @@ CAPTURES = Path(__file__).parents[2] / "data" / "captures"
 KILLS = 20 if IS_FULL else 2
 """Each start takes seconds."""
 PATIENCE_S = 120
+PACKETS_AHEAD = 8
+"""So few that the capture, of 503 packets, lasts for all kills."""
 
 pytestmark = pytest.mark.xdist_group("faults")
 
@@ -50,9 +52,38 @@ def readers(pid: int) -> list[int]:
     return [int(one) for one in children if name in Path(f"/proc/{one}/cmdline").read_bytes()]
 
 
-def grow_slowly(recording: GrowingRecording, over: threading.Event) -> None:
-    while not over.wait(0.1):
-        recording.grow(1)
+class SlowGrowth:
+    """A recording that grows while a follower runs, by few packets at a time.
+
+    On a slow machine all packets would otherwise be there before the follower has started, and no
+    version would follow.
+    """
+
+    def __init__(self, recording: GrowingRecording) -> None:
+        self._recording = recording
+        self._limit = 0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> SlowGrowth:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._over.wait(0.1):
+            if self._recording.written < self._limit:
+                self._recording.grow(1)
+
+    def next_version(self, process: subprocess.Popen[str]) -> None:
+        """Waits until the follower says that it has published some of the next packets."""
+        assert not self._recording.is_written
+        self._limit = self._recording.written + PACKETS_AHEAD
+        assert process.stdout is not None
+        assert process.stdout.readline(), process.communicate()[1]
 
 
 @pytest.mark.parametrize("victim", ["driver", "reader", "group"])
@@ -63,21 +94,17 @@ def test_killed_follower_goes_on_and_has_all_rows_once(
     found = raw_packets(CAPTURES / "routers_ring.pcapng.gz")
     recording = GrowingRecording(tmp_path / "recording", found, 40)
     lake = tmp_path / "lake"
-    over = threading.Event()
-    thread = threading.Thread(target=grow_slowly, args=(recording, over))
-    thread.start()
-    try:
+    with SlowGrowth(recording) as growth:
         for _ in range(KILLS):
             process = start(recording.folder, lake)
-            assert process.stdout is not None
-            assert process.stdout.readline(), process.communicate()[1]
+            growth.next_version(process)
             time.sleep(random.uniform(0, 1.5))  # any moment of the batches that follow
             if victim == "reader":
                 for pid in readers(process.pid):
                     os.kill(pid, signal.SIGKILL)
                 # Another reader is started, and a version follows.
-                assert process.stdout.readline(), process.communicate()[1]
-                assert process.stdout.readline(), process.communicate()[1]
+                growth.next_version(process)
+                growth.next_version(process)
                 process.send_signal(signal.SIGTERM)
                 assert process.wait(PATIENCE_S) == 0
             elif victim == "group":
@@ -85,9 +112,6 @@ def test_killed_follower_goes_on_and_has_all_rows_once(
             else:
                 process.kill()
             process.communicate(timeout=PATIENCE_S)
-    finally:
-        over.set()
-        thread.join()
     before = Store(lake).version()
     recording.finish()
     last = start(recording.folder, lake, "--until-end")
