@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NEIGHBOURS_MAX = 20
 """So few that no process still has many to run when the others have ended."""
 OTHERS_BETWEEN_REAL = NEIGHBOURS_MAX
-LONGEST = ("faults", "spark")
+LONGEST = ("faults", "spark", "streams")
 """The groups that take longest: each occupies a process from the beginning."""
 
 

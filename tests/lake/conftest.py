@@ -18,7 +18,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks tests that need Java, so that `make test` runs them only once (`-m "not spark"`)."""
     for item in items:
         groups = [mark.args for mark in item.iter_markers("xdist_group")]
-        needs_java = {("spark",), ("faults",)} & set(groups)
+        needs_java = {("spark",), ("streams",), ("faults",)} & set(groups)
         if needs_java or "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
             if not groups:

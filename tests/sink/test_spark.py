@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.real]
+pytestmark = [pytest.mark.xdist_group("streams"), pytest.mark.real]
 
 ROWS = 20_000
 CAPTURE = str(Path(__file__).parents[1] / "data" / "captures" / "queries.pcapng.gz")

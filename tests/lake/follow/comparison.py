@@ -12,7 +12,7 @@ import duckdb
 from tests.lake.follow.growing import write_capture
 from zenlake.capture.packet import Packet
 from zenlake.lake.pipeline import run as run_pipeline
-from zenlake.lake.publish import Store
+from zenlake.lake.publish import Snapshot, Store
 from zenlake.lake.schema import TABLES
 
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ def batch_lake(folder: Path, packets: Sequence[Packet], spark: SparkSession) -> 
 def differences(one: Path, other: Path) -> dict[str, tuple[int, int]]:
     """By table, rows that only the first or only the second lake has; equal tables are omitted."""
     found = {}
+    first, second = Store(one).snapshot(), Store(other).snapshot()
     for table in TABLES:
-        a, b = _rows(one, table), _rows(other, table)
+        a, b = _rows(first, table), _rows(second, table)
         counts = (_count(f"{a} EXCEPT ALL {b}"), _count(f"{b} EXCEPT ALL {a}"))
         if any(counts):
             found[table] = counts
@@ -43,7 +44,8 @@ def differences(one: Path, other: Path) -> dict[str, tuple[int, int]]:
 
 
 def rows(lake: Path) -> dict[str, int]:
-    return {table: _count(_rows(lake, table)) for table in TABLES}
+    snapshot = Store(lake).snapshot()
+    return {table: _count(_rows(snapshot, table)) for table in TABLES}
 
 
 def _count(text: str) -> int:
@@ -52,8 +54,8 @@ def _count(text: str) -> int:
     return int(row[0])
 
 
-def _rows(lake: Path, table: str) -> str:
-    files = [str(file) for file in Store(lake).files(table)]
+def _rows(snapshot: Snapshot, table: str) -> str:
+    files = [str(file) for file in snapshot.files(table)]
     columns = f"* EXCLUDE ({_LEFT_OUT})" if table == "captures" else "*"
     source = f"read_parquet({files}, union_by_name = true)"
     return f"SELECT {columns} REPLACE ('' AS capture) FROM {source}"

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
+from tests.chance import IS_FULL
 from tests.lake.follow.comparison import batch_lake, differences, rows
 from tests.lake.follow.growing import GrowingRecording, raw_packets
 from zenlake.lake.errors import LakeError
-from zenlake.lake.follow.follower import Follower
+from zenlake.lake.follow import follower as follower_module
+from zenlake.lake.follow.follower import JOINED_FILES, Follower
 from zenlake.lake.follow.following import Stop, follow
 from zenlake.lake.follow.settings import Settings
 from zenlake.lake.publish import Store
@@ -33,7 +35,7 @@ CAPTURES = Path(__file__).parents[2] / "data" / "captures"
 SEGMENTS = 9
 """So that requests, replies and fragments are in different segments."""
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.xdist_group("streams")
 
 
 def recording_of(folder: Path, name: str) -> GrowingRecording:
@@ -52,16 +54,20 @@ def opened(
             yield follower
 
 
-@pytest.mark.parametrize(
-    ("name", "seed"),
-    [
-        ("queries.pcapng.gz", 1),
+VERSIONS = [
+    ("queries.pcapng.gz", 1),
+    ("fragments.pcapng.gz", 4),
+    *[
         ("liveliness.pcapng.gz", 2),
         ("routers_ring.pcapng.gz", 3),
-        ("fragments.pcapng.gz", 4),
         ("impaired.pcapng.gz", 5),
-    ],
-)
+    ]
+    * IS_FULL,
+]
+"""Of the others, `make test` compares the last version, with rows settled before."""
+
+
+@pytest.mark.parametrize(("name", "seed"), VERSIONS)
 def test_every_version_equals_one_run_over_the_packets_so_far(
     tmp_path: Path, spark: SparkSession, name: str, seed: int
 ) -> None:
@@ -103,7 +109,7 @@ def test_follower_goes_on_behind_the_last_version(tmp_path: Path, spark: SparkSe
     assert differences(lake, batch) == {}
 
 
-@pytest.mark.parametrize("name", ["queries.pcapng.gz", "sessions.pcapng.gz"])
+@pytest.mark.parametrize("name", ["queries.pcapng.gz", "sessions.pcapng.gz"][: 1 + IS_FULL])
 def test_follower_of_a_long_recording_begins_with_the_state_of_a_segment(
     tmp_path: Path, spark: SparkSession, name: str
 ) -> None:
@@ -125,7 +131,8 @@ def test_follower_of_a_long_recording_begins_with_the_state_of_a_segment(
 
 @pytest.mark.parametrize(
     "name",
-    ["queries.pcapng.gz", "routers_ring.pcapng.gz", "liveliness.pcapng.gz"],
+    ["impaired.pcapng.gz", "routers_ring.pcapng.gz", "liveliness.pcapng.gz"]
+    + ["queries.pcapng.gz"] * IS_FULL,
 )
 def test_settled_rows_equal_those_of_one_run(
     tmp_path: Path, spark: SparkSession, name: str
@@ -179,17 +186,21 @@ def test_limits_are_the_defaults() -> None:
     assert settings.compared_samples == FOLLOW_COMPARED_SAMPLES_MAX
 
 
-def test_small_files_are_joined(tmp_path: Path, spark: SparkSession) -> None:
+@pytest.mark.parametrize("joined", [JOINED_FILES if IS_FULL else 4])
+def test_small_files_are_joined(
+    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, joined: int
+) -> None:
+    monkeypatch.setattr(follower_module, "JOINED_FILES", joined)
     recording = recording_of(tmp_path, "queries.pcapng.gz")
     lake = tmp_path / "lake"
     with opened(recording, lake, spark, Settings()) as follower:
         while not recording.is_written:
-            recording.grow(20)
+            recording.grow(len(recording.packets) // (2 * joined))
             assert follower.step() is not None
         versions = Store(lake).version()
         assert versions is not None
-        assert versions > 30
-    assert len(Store(lake).files("messages")) < 20
+        assert versions > 2 * joined
+    assert len(Store(lake).files("messages")) < joined + 4
     batch = batch_lake(tmp_path / "batch", recording.packets, spark)
     assert differences(lake, batch) == {}
     state = [*(lake / "_followed").glob("*/*")]

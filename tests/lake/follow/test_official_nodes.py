@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 zenoh = pytest.importorskip("zenoh", reason="official nodes make the traffic")
-pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.real]
+pytestmark = [pytest.mark.xdist_group("streams"), pytest.mark.real]
 STEPS = 6
 PAUSE_S = 0.8
 """Between the steps of a scenario, so that it lasts for several segments and versions."""

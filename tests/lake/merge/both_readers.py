@@ -44,6 +44,8 @@ def read_by_both_readers(
 
 def _rows(tables: list[pa.Table]) -> list[Row]:
     rows = [row for table in tables for row in table.to_pylist()]
+    if len({row.get("seq") for row in rows}) == len(rows):
+        return sorted(rows, key=lambda row: row.get("seq") or 0)
     return sorted(rows, key=lambda row: (row.get("seq") or 0, json.dumps(row, default=str)))
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.xdist_group("streams")
 
 IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 DRIVER_KILLS = 30 if IS_FULL else 3

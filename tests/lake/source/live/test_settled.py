@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from tests.chance import IS_FULL
 from tests.lake.source.live.recorded import (
     Recorded,
     TestRecorder,
@@ -33,7 +34,7 @@ def expected(
 
 
 @pytest.mark.parametrize("table", ["queries", "replies"])
-@pytest.mark.parametrize("limit", ["8k", "1g"])
+@pytest.mark.parametrize("limit", ["8k" if IS_FULL else "24k", "1g"])
 def test_every_settled_row_is_read_once(
     tmp_path: Path,
     packets: list[Recorded],
