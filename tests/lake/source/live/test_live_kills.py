@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-pytestmark = pytest.mark.xdist_group("streams")
+pytestmark = pytest.mark.xdist_group("faults")
 
 IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
-DRIVER_KILLS = 30 if IS_FULL else 3
+DRIVER_KILLS = 30 if IS_FULL else 2
 WORKER_KILLS = 20 if IS_FULL else 1
 PATIENCE_S = 300.0
 """A start of Spark takes minutes on a busy machine."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 RESTARTS = 10 if IS_FULL else 2
-pytestmark = pytest.mark.xdist_group("streams")
+pytestmark = pytest.mark.xdist_group("spark")
 
 
 @pytest.fixture(scope="module")
