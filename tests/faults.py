@@ -7,13 +7,14 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-FULL = os.environ.get("ZENLAKE_FULL") == "1"
+from tests.chance import IS_FULL
+
 MIB = 1 << 20
 
 
 def scaled(by_default: int, in_full: int) -> int:
     """A count: `in_full` with ZENLAKE_FULL=1, else `by_default`."""
-    return in_full if FULL else by_default
+    return in_full if IS_FULL else by_default
 
 
 def seeded() -> random.Random:

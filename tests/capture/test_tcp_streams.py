@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import tracemalloc
 from collections import Counter
 
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.capture.tcp_capture import BACK, MASK, MILLISECOND, NAME, OUT, A, B, Capture
+from tests.chance import IS_FULL
 from zenlake.capture.stream_events import (
     StreamBytes,
     StreamClosed,
@@ -27,8 +27,6 @@ from zenlake.limits import (
     TCP_HOLE_SEGMENTS_MAX,
     TCP_NEW_FLOWS_MAX,
 )
-
-IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 
 
 def test_a_connection_from_syn_to_fin() -> None:

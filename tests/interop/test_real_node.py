@@ -7,7 +7,6 @@ of every kind, then ask something; the answer proves that all of them were under
 from __future__ import annotations
 
 import json
-import os
 import random
 import socket
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import pytest
 import zenoh
 from hypothesis import HealthCheck, given, seed, settings
 
+from tests.chance import IS_FULL
 from tests.interop.link import Link
 from zenlake.testing.strategies import message
 from zenlake.wire import (
@@ -37,7 +37,7 @@ from zenlake.wire import (
     ZenohId,
 )
 
-MESSAGES_PER_KIND = 1000 if os.environ.get("ZENLAKE_FULL") else 150
+MESSAGES_PER_KIND = 1000 if IS_FULL else 150
 PROBE_ID = 0xFFFF_FFF0
 KINDS = ("Push", "Request", "Response", "ResponseFinal", "Declare", "Interest", "Oam")
 

@@ -7,7 +7,8 @@ from statistics import median
 
 import pytest
 
-from tests.faults import FULL, scaled
+from tests.chance import IS_FULL
+from tests.faults import scaled
 from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.application import BLOCK, Application, opened, settings_of, until_declared
 from tests.node.raw_client import Pinger, RawClient
@@ -77,7 +78,7 @@ def share_of_a_core(node: Node, lease_ms: int) -> float:
 
 def test_a_deaf_reader_loses_only_droppable_messages() -> None:
     size = 10_000
-    total = (100 << 20) // size if FULL else 1500
+    total = (100 << 20) // size if IS_FULL else 1500
     with opened(settings_of()) as [node]:
         deaf = RawClient(node, receive_bytes=4096)
         deaf.subscribe("flood")

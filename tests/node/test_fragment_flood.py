@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.faults import FULL, MIB, resident_bytes, scaled
+from tests.chance import IS_FULL
+from tests.faults import MIB, resident_bytes, scaled
 from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.application import opened, settings_of
 from tests.node.raw_client import RawClient, opens_quickly
@@ -34,7 +35,7 @@ def test_unfinished_messages_use_at_most_the_limit_and_are_dropped_soon() -> Non
     settings = settings_of()
     settings.max_sessions = SESSIONS + 1
     settings.address_percent = 100
-    if not FULL:
+    if not IS_FULL:
         settings.reassembly_process_bytes_max = 20 * MIB
         settings.fragment_idle_s = 1.0
     with opened(settings) as [node]:
@@ -44,7 +45,7 @@ def test_unfinished_messages_use_at_most_the_limit_and_are_dropped_soon() -> Non
             clients.append(RawClient(node, lease_ms=60_000))
             clients[-1].socket.sendall(heads(clients[-1].sn))
         limit = settings.reassembly_process_bytes_max
-        assert FULL or limit < SESSIONS * 16 * PIECE_BYTES
+        assert IS_FULL or limit < SESSIONS * 16 * PIECE_BYTES
         until(lambda: node.stats()["batches_in"] >= 32 * SESSIONS, 30.0)
         grown = resident_bytes() - before
         print(f"{node.budget.held_bytes / MIB:.0f} MiB held, {grown / MIB:.0f} MiB more in all")

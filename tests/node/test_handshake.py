@@ -10,7 +10,8 @@ from statistics import median
 
 import pytest
 
-from tests.faults import FULL, MIB, resident_bytes, scaled
+from tests.chance import IS_FULL
+from tests.faults import MIB, resident_bytes, scaled
 from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.links.leftovers import open_sockets, own_threads
 from tests.node.application import opened, settings_of
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("host")
 
 def quick_handshakes() -> NodeSettings:
     settings = settings_of()
-    settings.accept_timeout_s = 10.0 if FULL else 1.5
+    settings.accept_timeout_s = 10.0 if IS_FULL else 1.5
     return settings
 
 
@@ -170,7 +171,7 @@ def test_a_handshake_cut_at_every_byte_leaves_nothing_behind(is_reset: bool) -> 
         sockets_before = open_sockets()
         threads_before = own_threads()
         init = frame_batch(Opener(Offer(ZenohId(b"\x77"), WhatAmI.CLIENT)).start())
-        cuts = [*range(len(init) + 1), *range(1000, 1000 + 200, 1 if FULL else 7)]
+        cuts = [*range(len(init) + 1), *range(1000, 1000 + 200, 1 if IS_FULL else 7)]
         for cut in cuts:
             with connect_to(node) as one:
                 if cut < 1000:
@@ -206,7 +207,7 @@ def test_an_opener_whose_peer_is_cut_at_every_byte_leaves_nothing() -> None:
         real.sendall(frame_batch(Opener(Offer(ZenohId(b"\x79"), WhatAmI.CLIENT)).start()))
         init_ack = real.recv(65536)
     known = own_threads()
-    for cut in range(0, len(init_ack), 1 if FULL else 3):
+    for cut in range(0, len(init_ack), 1 if IS_FULL else 3):
         with socket.create_server(("127.0.0.1", 0)) as server:
             endpoint = f"tcp/127.0.0.1:{server.getsockname()[1]}"
             thread = threading.Thread(target=answer_and_cut, args=(server, init_ack[:cut]))

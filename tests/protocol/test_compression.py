@@ -8,7 +8,8 @@ from contextlib import suppress
 import lz4.block
 import pytest
 
-from tests.protocol.transports import IS_FULL, framed, payloads, put, transport, units
+from tests.chance import IS_FULL
+from tests.protocol.transports import framed, payloads, put, transport, units
 from zenlake.errors import WireError
 from zenlake.limits import BATCH_BYTES_MAX
 from zenlake.protocol.errors import TransportError

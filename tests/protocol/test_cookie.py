@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.protocol.handshakes import CLIENT, acceptor, check_refused, client_offer, router_offer
 from zenlake.limits import HANDSHAKE_SECONDS_MAX
 from zenlake.protocol.accepting import Acceptor
@@ -15,7 +15,7 @@ from zenlake.protocol.errors import HandshakeError
 from zenlake.protocol.opening import Opener
 from zenlake.wire import CloseReason, Init, Open, QoSLink, Resolution, WhatAmI, ZenohId, decode
 
-FORGED = 10_000 if os.environ.get("ZENLAKE_FULL") == "1" else 2_000
+FORGED = 10_000 if IS_FULL else 2_000
 TERMS = Init(WhatAmI.CLIENT, CLIENT, qos=True, patch=1)
 
 

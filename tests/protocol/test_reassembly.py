@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.protocol.transports import IS_FULL, SN_BITS, agree, payloads, put, transport, units
+from tests.chance import IS_FULL
+from tests.protocol.transports import SN_BITS, agree, payloads, put, transport, units
 from zenlake.limits import (
     FRAGMENT_IDLE_SECONDS_MAX,
     MESSAGE_BYTES_MAX,

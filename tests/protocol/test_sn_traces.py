@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from tests.protocol.transports import IS_FULL, SN_BITS, agree, put, transport
+from tests.chance import IS_FULL
+from tests.protocol.transports import SN_BITS, agree, put, transport
 from zenlake.protocol.errors import TransportError
 from zenlake.wire import Frame
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.protocol.transports import IS_FULL, SN_BITS, delivered, payloads, put, transport, units
+from tests.chance import IS_FULL
+from tests.protocol.transports import SN_BITS, delivered, payloads, put, transport, units
 from zenlake.protocol.shared_memory import uses_shared_memory
 from zenlake.protocol.transport import Transport
 from zenlake.testing.strategies import messages

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.protocol.handshakes import (
     CLIENT,
     acceptor,
@@ -23,7 +23,7 @@ from zenlake.protocol.user_password import challenge, nonce_of, proof, prove, re
 from zenlake.wire import CloseReason, Extension, Init, Open, WhatAmI, decode
 
 USERS = {"usr1": "pwd1", "usr2": "pwd2", "": "nameless"}
-GUESSES = 10_000 if os.environ.get("ZENLAKE_FULL") == "1" else 1_000
+GUESSES = 10_000 if IS_FULL else 1_000
 NONCE = 0xF77C_E8FC_FA26_E5E1
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from zenlake.protocol.delivery import Delivery
@@ -10,7 +9,6 @@ from zenlake.protocol.offer import Agreed
 from zenlake.protocol.transport import Transport
 from zenlake.wire import NetworkMessage, Push, Put, Resolution, WhatAmI, WireExpr, ZenohId
 
-IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 ZID = ZenohId(b"\xaa")
 SN_BITS = (8, 16, 32, 64)
 

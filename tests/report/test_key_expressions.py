@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from pathlib import Path
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.report.chromium import Chromium
 from zenlake.errors import KeyExprError
 from zenlake.keyexpr import canonize
@@ -36,7 +36,7 @@ CHUNKS = (
     "𝄞",
 )
 ODD = ("", "a*", "$", "$*$*", "a?", "#", "*a", "**b", "a$", "$$*", "***", "*$*")
-PAIRS = 40_000 if os.environ.get("ZENLAKE_FULL") == "1" else 4_000
+PAIRS = 40_000 if IS_FULL else 4_000
 
 
 def expressions(chunks: tuple[str, ...], count: int) -> list[str]:

@@ -6,7 +6,8 @@ import tracemalloc
 
 import pytest
 
-from tests.faults import FULL, scaled
+from tests.chance import IS_FULL
+from tests.faults import scaled
 from tests.session.network import ANY, Error, ListSink, Network, Node, Ok, pair, question
 from zenlake.errors import LocalError
 from zenlake.limits import HELD_REPLIES_MAX, HELD_REPLY_BYTES_MAX
@@ -339,7 +340,7 @@ def test_errors_count_against_the_budget() -> None:
 
 def test_held_replies_are_bounded() -> None:
     node = Network().add()
-    if FULL:  # the queryable is slow
+    if IS_FULL:  # the queryable is slow
         tracemalloc.start()
     sink = flood(node, ConsolidationMode.LATEST, None, HELD_REPLIES_MAX + 10, 0)
     assert tracemalloc.get_traced_memory()[1] < HELD_REPLY_BYTES_MAX

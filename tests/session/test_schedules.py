@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import random
 
+from tests.chance import IS_FULL
 from tests.session.network import ListSink, Network, Node, question
 from zenlake.keyexpr import intersects
 from zenlake.session import Locality
 from zenlake.session.core import Entity
 from zenlake.wire import Put, QoS, QueryTarget, WhatAmI
 
-SCHEDULES = 2_000 if os.environ.get("ZENLAKE_FULL") == "1" else 150
+SCHEDULES = 2_000 if IS_FULL else 150
 STEPS = 30
 KEYS = ["a", "a/b", "a/*", "a/**", "**", "a/c", "*/b", "a/$*c", "@v/a"]
 TOPOLOGIES = [

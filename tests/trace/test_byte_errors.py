@@ -6,20 +6,19 @@
 from __future__ import annotations
 
 import gc
-import os
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.trace.built_sessions import CAPTURES
 from tests.trace.byte_errors import damaged_file, damaged_payloads, plain_content, time_of
 from zenlake import trace
 from zenlake.errors import CaptureError
 from zenlake.trace import MessageSeen
 
-IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 SEEDS = 20 if IS_FULL else 2
 FAST_NAMES = (
     "encrypted_links.pcapng.gz",

@@ -7,19 +7,18 @@ them.
 
 from __future__ import annotations
 
-import os
 import random
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.trace.built_sessions import CAPTURES
 from tests.trace.damage import DAMAGES, Read, load, read
 from tests.trace.truth import RESYNC_UNITS_MAX, Truth
 from zenlake.capture.packet import Packet
 
-IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 SEEDS = 100 if IS_FULL else 2
 PLACES = 1_000_000 if IS_FULL else 8
 """How many first packets, or missing packets, are tried."""

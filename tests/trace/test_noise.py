@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.trace.built_sessions import CAPTURES
 from tests.trace.event_reader import EventReader
 from tests.trace.noise import PAYLOAD_BYTES_MAX, PAYLOADS, conversation
 from zenlake.capture.transport import ACK, SYN, Ends, Segment
 
-IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 CONVERSATIONS = 400 if IS_FULL else 16
 PACKETS = (5, 20, 100, 200)
 """Numbers of packets in a conversation, used in rotation."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import os
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.why.bundled_stories import NAMES, path_of
 from zenlake.cli.main import main
 
-MUTANTS = 400 if os.environ.get("ZENLAKE_FULL") == "1" else 8
+MUTANTS = 400 if IS_FULL else 8
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
 import tracemalloc
 
 import lz4.block
 import pytest
 
+from tests.chance import IS_FULL
 from tests.vectors import UNITS
 from tests.vectors.vector import Unit
 from zenlake.errors import WireError
@@ -16,7 +16,7 @@ from zenlake.limits import BATCH_BYTES_MAX
 from zenlake.wire import decode_batch, encode_messages
 from zenlake.wire.compression import compress_batch, decompress_batch
 
-BLOCKS = 1_000_000 if os.environ.get("ZENLAKE_FULL") == "1" else 20_000
+BLOCKS = 1_000_000 if IS_FULL else 20_000
 
 
 @pytest.mark.parametrize("unit", [u for u in UNITS if u.kind == "cbatch"], ids=str)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
@@ -10,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 
+from tests.chance import IS_FULL
 from tests.wire.both_codecs import Failure, encode_with_both, outcome_of_both, outcome_of_class
 from zenlake.testing.strategies import message, messages
 from zenlake.wire import Layer, encode
 from zenlake.wire.definitions import LAYOUTS
 
-FULL = os.environ.get("ZENLAKE_FULL") == "1"
-EXAMPLES = 10_000 if FULL else 40
+EXAMPLES = 10_000 if IS_FULL else 40
 MUTATIONS = 10
 LAYERS: tuple[Layer, ...] = ("scouting", "transport", "network")
 
@@ -61,7 +60,7 @@ def mutated(data: bytes, source: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-@checked(50_000 // MUTATIONS if FULL else 100)
+@checked(50_000 // MUTATIONS if IS_FULL else 100)
 @given(data=st.data(), seed=st.integers(0, 2**32))
 def test_mutated_messages_are_the_same_for_both_decoders(
     layer: Layer, data: DataObject, seed: int
@@ -76,7 +75,7 @@ def test_mutated_messages_are_the_same_for_both_decoders(
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-@checked(50_000 if FULL else 300)
+@checked(50_000 if IS_FULL else 300)
 @given(data=st.binary(max_size=60), id=st.integers(0, 255))
 def test_noise_is_the_same_for_both_decoders(layer: Layer, data: bytes, id: int) -> None:
     outcome_of_both(bytes([id]) + data, layer)

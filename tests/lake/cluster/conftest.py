@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.lake.cluster.reading import read
 from tests.lake.cluster.standalone import Cluster
-from tests.lake.faults.captures import FOLDER, IS_FULL, replicated
+from tests.lake.faults.captures import FOLDER, replicated
 
 collect_ignore_glob = [] if IS_FULL else ["test_*.py"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from zenlake.capture.files import packets
@@ -10,7 +9,6 @@ from zenlake.capture.packet import Skipped
 from zenlake.testing.envelopes import PcapngEnvelope
 from zenlake.testing.replicate import Replicas
 
-IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 FOLDER = Path(__file__).parents[2] / "data" / "captures"
 A = str(FOLDER / "queries.pcapng.gz")
 B = str(FOLDER / "routers_ring.pcapng.gz")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.lake.faults.captures import IS_FULL, A, B
+from tests.chance import IS_FULL
+from tests.lake.faults.captures import A, B
 from tests.lake.faults.rough import LAKE_NAME, RoughRun, rough_run
 from zenlake.lake.pipeline import run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from tests.lake.faults.captures import IS_FULL
+from tests.chance import IS_FULL
 from tests.lake.faults.conversation import Conversation, store
 from zenlake.limits import KEY_EXPR_BYTES_MAX, TRACE_MESSAGE_BYTES_MAX
 from zenlake.wire import Push, Put, Query, Request, Timestamp, WireExpr, ZenohId

@@ -14,7 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.lake.faults.captures import IS_FULL, A, B
+from tests.chance import IS_FULL
+from tests.lake.faults.captures import A, B
 from tests.lake.faults.comparison import counts
 from tests.lake.faults.poison import far_away, poisoned, too_large
 from zenlake.cli.main import main

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.faults.captures import IS_FULL, A, B
+from tests.chance import IS_FULL
+from tests.lake.faults.captures import A, B
 from tests.lake.faults.comparison import differences, leftovers
 from tests.lake.faults.conftest import Lakes
 from zenlake.cli.main import main

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.capture.headers import ethernet, ipv4, tcp, udp
+from tests.chance import IS_FULL
 from tests.lake.fast_reader.mutations import store
-from tests.lake.faults.captures import IS_FULL
 from tests.trace.noise import PAYLOADS, conversation
 from zenlake.capture.packet import Packet
 from zenlake.capture.transport import Segment, UdpDatagram

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.lake.faults.captures import IS_FULL
+from tests.chance import IS_FULL
 from tests.lake.faults.poison import LARGE_BYTES, LATEST_US, LONG_KEY, U32_MAX, U64_MAX
 from tests.lake.faults.rough import RoughRun
 from zenlake import lake as lakes_api

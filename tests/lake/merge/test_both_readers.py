@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import os
 import random
 from pathlib import Path
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.lake.fast_reader.mutations import load, mutated_bytes, mutated_packets, store
 from tests.lake.merge.both_readers import differences, read_by_both_readers, read_by_exact_reader
 from tests.rules.odd_keys import odd_keys
@@ -18,7 +18,7 @@ from zenlake.lake.fast_reader import Refusal, Survey, survey
 
 _ORDINARY = {"fragments", "liveliness", "metadata", "qos_matrix", "queries"}
 _MUTATED = ("queries", "liveliness", "lowlatency", "routers_ring", "reconnect", "pico_clients")
-_SEEDS = 400 if os.environ.get("ZENLAKE_FULL") else 12
+_SEEDS = 400 if IS_FULL else 12
 
 
 def _plain(name: str, folder: Path) -> Path:

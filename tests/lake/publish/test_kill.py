@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.child_process import child_environment
 from tests.lake.publish import publisher_process
 from tests.lake.publish.small_lake import add, contents, expected
 from zenlake.lake.publish import Store
 
-IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 KILLS = 200 if IS_FULL else 8
 WATCHING_SECONDS = 30 if IS_FULL else 3
 LIFE_SECONDS = 0.4

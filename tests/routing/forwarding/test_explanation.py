@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Generator
 from typing import TypeVar
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.routing.playbook import (
     Play,
     connected,
@@ -24,7 +24,7 @@ from zenlake.routing.forwarding.explanation import Explanation
 from zenlake.routing.work import SLICE_STEPS, UNLIMITED, Work
 from zenlake.wire import Push, QueryTarget, Request
 
-SEEDS = range(1_000 if os.environ.get("ZENLAKE_FULL") else 60)
+SEEDS = range(1_000 if IS_FULL else 60)
 KEYS = ["a", "a/b", "a/*", "a/**", "**", "*/b", "a/@b", "c"]
 T = TypeVar("T")
 

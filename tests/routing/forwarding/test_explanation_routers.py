@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import random
 from itertools import combinations
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.routing.forwarding.test_explanation import KEYS, result_of
 from tests.routing.gossip.test_gateways import peer_between, send_links
 from tests.routing.playbook import put, queryable, request, subscriber, zid_of
@@ -18,7 +18,7 @@ from zenlake.routing.region import BESIDE
 from zenlake.routing.work import UNLIMITED
 from zenlake.wire import Push, QueryTarget, Request, ZenohId
 
-SEEDS = range(500 if os.environ.get("ZENLAKE_FULL") else 40)
+SEEDS = range(500 if IS_FULL else 40)
 
 
 def random_web(seed: int) -> tuple[Web, random.Random]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from itertools import pairwise
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.routing.network.mesh import Mesh, pair
 from zenlake.routing.network.report import graph_lines, link_weight, successor, successors
 from zenlake.routing.network.weights import EdgeHashes, edge_weight
 from zenlake.wire import ZenohId
 
-SEEDS = range(2_000 if os.environ.get("ZENLAKE_FULL") else 60)
+SEEDS = range(2_000 if IS_FULL else 60)
 NAMES = [f"{number:x}" for number in (0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0xF6, 0x17, 0x28)]
 
 Edges = dict[tuple[str, str], float]

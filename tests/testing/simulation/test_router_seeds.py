@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from random import Random
 
 import pytest
 
+from tests.chance import IS_FULL
 from zenlake.testing.simulation import World, run_seed
 from zenlake.testing.simulation.__main__ import main
 from zenlake.testing.simulation.plan import make_router_plan
 
-IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 SINGLE_SEEDS = 1_000 if IS_FULL else 30
 NETWORK_SEEDS = 10_000 if IS_FULL else 60
 TWO_HOMES_SEEDS = 200 if IS_FULL else 20

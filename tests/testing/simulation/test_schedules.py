@@ -7,12 +7,11 @@ queryables get a query, which listeners get a token, and which declarations ever
 
 from __future__ import annotations
 
-import os
-
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from tests.chance import IS_FULL
 from zenlake.keyexpr.matching import includes, intersects
 from zenlake.testing.simulation import World
 from zenlake.testing.simulation.node import SimulatedNode
@@ -20,7 +19,7 @@ from zenlake.testing.simulation.plan import NodePlan, Plan
 from zenlake.testing.simulation.records import Get, Queryable
 from zenlake.wire import ConsolidationMode, QoS, QueryTarget, WhatAmI
 
-SCHEDULES = 2_000 if os.environ.get("ZENLAKE_FULL") == "1" else 25
+SCHEDULES = 2_000 if IS_FULL else 25
 STEP_S = 3.5
 """Longer than it takes to connect again, and than any query."""
 LEASE_MS = 60_000

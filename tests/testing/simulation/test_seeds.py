@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 import zenlake
+from tests.chance import IS_FULL
 from zenlake.testing.simulation import World, run_seed
 
-SEEDS = 10_000 if os.environ.get("ZENLAKE_FULL") == "1" else 120
+SEEDS = 10_000 if IS_FULL else 120
 CHUNK = 30
 FAULTS = {
     "cut with notice",

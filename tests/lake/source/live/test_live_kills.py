@@ -17,6 +17,7 @@ import pytest
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it ships no types
 from pyspark.errors import PySparkException
 
+from tests.chance import IS_FULL
 from tests.child_process import child_environment
 from tests.lake.source.live import killed_stream
 from tests.lake.source.live.recorded import (
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.xdist_group("faults")
 
-IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 DRIVER_KILLS = 30 if IS_FULL else 2
 WORKER_KILLS = 20 if IS_FULL else 1
 PATIENCE_S = 300.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 import time
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+from tests.chance import IS_FULL
 from tests.lake.source.live.recorded import (
     Recorded,
     TestRecorder,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-IS_FULL = os.environ.get("ZENLAKE_FULL") == "1"
 RESTARTS = 10 if IS_FULL else 2
 pytestmark = pytest.mark.xdist_group("spark")
 
