@@ -48,14 +48,20 @@ LONG += node/test_attacks.py node/test_chaos.py routing/test_memory.py
 LONG += routing/network/test_network_memory.py test_sources.py trace/test_byte_errors.py
 LONG += trace/test_losses.py testing/simulation/test_seeds.py testing/simulation/test_router_seeds.py
 LONG += testing/simulation/test_schedules.py
+LONG += hostile/test_many_flows.py recording/test_faults.py recording/test_killed_recorder.py
 # What is tested on plain Python before everything is tested compiled.
 FIRST := -m "not spark and not real" $(ONLY_PLAIN:%=--ignore=tests/%) $(LONG:%=--ignore=tests/%)
+
+# Tests of texts, which nobody compiles.
+TEXTS := test_citations.py test_documentation.py test_layering.py test_limits.py
+# What is left when the first tests have passed.
+SECOND := $(TEXTS:%=--ignore=tests/%)
 
 # Without a compiler a person still gets an answer; CI gets a failure. What needs Spark or real
 # nodes, and what is named above, runs once: compiled, as it is installed, or else plain.
 test: ## run the tests, on plain Python and compiled
 	@if scripts/bootstrap.sh compiler; then \
-		$(MAKE) --no-print-directory test-plain CHOSEN='$(FIRST)' test-compiled; \
+		$(MAKE) --no-print-directory test-plain CHOSEN='$(FIRST)' test-compiled LEFT='$(SECOND)'; \
 	else $(MAKE) --no-print-directory test-plain && \
 		echo "zenlake: only the plain suite ran, the compiled one needs the above" && \
 		test -z "$$CI"; fi
@@ -69,7 +75,7 @@ test-plain: $(VENV)/stamp $(VENV)/java-stamp ## run the tests on plain Python
 
 test-compiled: $(COMPILED)/kernels-stamp $(VENV)/java-stamp ## run the tests on modules compiled by mypyc
 	@echo "== tests, compiled"
-	@ZENLAKE_EXPECT=compiled $(COMPILED)/$(PYTEST)
+	@ZENLAKE_EXPECT=compiled $(COMPILED)/$(PYTEST) $(LEFT)
 
 test-full: export ZENLAKE_FULL := 1
 test-full: test ## run the tests with many more examples
