@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.interop.puppets import free_port
 from tests.interop.tap import Tap
+from tests.ports import free_port
 from tests.why.real_traffic import Router, answering, ask, client
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from tests.child_process import child_environment
 from tests.cli.record_process import RecordProcess
 from tests.cli.router_process import RouterProcess
 from tests.interop.puppets import Held, settings, theirs
+from tests.ports import free_endpoint
 from tests.waiting import until
 from zenlake import trace
 from zenlake.cli.main import main
@@ -45,11 +45,6 @@ def recorded(
     ):
         publisher_of(client, key).undeclare()
         yield recorder, client
-
-
-def free_endpoint() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return f"tcp/127.0.0.1:{free.getsockname()[1]}"
 
 
 def kinds_in(path: Path) -> Counter[str]:

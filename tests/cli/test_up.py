@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.child_process import child_environment
+from tests.ports import free_endpoint
 from tests.waiting import until
 
 pytest.importorskip("pyspark", reason="the tables are made by Spark")
@@ -32,9 +32,7 @@ class Up:
     def __init__(self, folder: Path) -> None:
         self.lake = folder / "live.lake"
         self.recording = folder / "live.recording"
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+        self.endpoint = free_endpoint()
         options = ["-l", self.endpoint, "--no-multicast-scouting", "--port", "0", "--every", "1"]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "zenlake.cli.main", "up", *options],

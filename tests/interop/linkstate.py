@@ -10,7 +10,8 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
-from tests.interop.puppets import Held, Kind, attached, free_port, settings
+from tests.interop.puppets import Held, Kind, attached, settings
+from tests.ports import free_port
 from tests.waiting import until
 
 _REST_SECONDS = 1.2

@@ -10,9 +10,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tests.interop.puppets import Held, Kind, free_port, settings
+from tests.interop.puppets import Held, Kind, settings
 from tests.interop.shapes import ZIDS, Edge, Graph, Shape
 from tests.interop.tap import Recording, Tap
+from tests.ports import free_port
 
 _RETRY = {"period_init_ms": 100, "period_max_ms": 200, "period_increase_factor": 1.0}
 _WEIGHTS = "routing/router/linkstate/transport_weights"

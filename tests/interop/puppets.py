@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import random
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,6 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.ports import free_port
 from tests.waiting import until
 
 OURS = "ours"
@@ -130,35 +128,6 @@ class Held:
             if pipe is not None:
                 with suppress(BrokenPipeError):
                     pipe.close()
-
-
-def _ports() -> Iterator[int]:
-    """Below the ephemeral ports of the system; each process of a run has its own."""
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 10
-    place = random.randrange(2_000)
-    while True:
-        place = (place + 1) % 2_000
-        yield 10_000 + 2_000 * worker + place
-
-
-_next_ports = _ports()
-
-
-def free_port() -> int:
-    """A port to listen on, also again later: it is not returned again soon."""
-    while True:
-        port = next(_next_ports)
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-
-
-def free_group_port() -> int:
-    """The same for a multicast group."""
-    while True:
-        port = random.randrange(20_000, 30_000)
-        with contextlib.suppress(OSError), socket.socket(type=socket.SOCK_DGRAM) as probe:
-            probe.bind(("", port))
-            return port
 
 
 def settings(mode: str, **more: Any) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.interop.puppets import Held, Kind, free_port, ours, settings, theirs
+from tests.interop.puppets import Held, Kind, ours, settings, theirs
 from tests.interop.tap import Recording, Tap
+from tests.ports import free_port
 from zenlake import trace
 from zenlake.trace.events import MessageSeen
 from zenlake.wire import Declare, Push, Request, Response

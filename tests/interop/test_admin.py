@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.interop.puppets import Held, Kind, free_port, ours, settings, theirs
+from tests.interop.puppets import Held, Kind, ours, settings, theirs
+from tests.ports import free_port
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.interop.puppets import Held, Kind, free_group_port, free_port, ours, settings, theirs
+from tests.interop.puppets import Held, Kind, ours, settings, theirs
+from tests.ports import free_group_port, free_port
 from tests.waiting import until
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")

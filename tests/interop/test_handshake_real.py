@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import pytest
 import zenoh
 
+from tests.ports import free_port
 from zenlake.protocol.accepting import Acceptor
 from zenlake.protocol.errors import HandshakeError
 from zenlake.protocol.offer import Agreed, Offer
@@ -38,13 +39,6 @@ CONFIGS: dict[str, dict[str, object]] = {
     "small": {"transport/link/tx/sequence_number_resolution": "16bit"},
     "for some priorities": {},
 }
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def config_of(mode: str, settings: dict[str, object]) -> zenoh.Config:

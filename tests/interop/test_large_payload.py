@@ -15,7 +15,7 @@ import pytest
 from tests.chance import first_seed
 from tests.faults import MIB
 from tests.node.router import RealNode
-from tests.node.test_node import free_port
+from tests.ports import free_port
 
 pytestmark = pytest.mark.real
 

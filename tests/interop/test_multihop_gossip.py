@@ -11,7 +11,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.interop.puppets import Held, Kind, free_port, ours, settings, theirs
+from tests.interop.puppets import Held, Kind, ours, settings, theirs
+from tests.ports import free_port
 from tests.waiting import until
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.interop.puppets import Kind, borrow, free_port, give_back, ours, settings, theirs
+from tests.interop.puppets import Kind, borrow, give_back, ours, settings, theirs
+from tests.ports import free_port
 from tests.waiting import until
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tests.interop.cases import CASES
-from tests.interop.puppets import borrowed, free_port, ours, settings, theirs
+from tests.interop.puppets import borrowed, ours, settings, theirs
 from tests.interop.tap import Tap
+from tests.ports import free_port
 from zenlake import rules, trace
 from zenlake.rules import NOTE
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, Undecoded

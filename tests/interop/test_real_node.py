@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-import socket
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +16,7 @@ from hypothesis import HealthCheck, given, seed, settings
 
 from tests.chance import IS_FULL
 from tests.interop.link import Link
+from tests.ports import free_port
 from zenlake.testing.strategies import message
 from zenlake.wire import (
     CongestionControl,
@@ -45,9 +45,7 @@ KINDS = ("Push", "Request", "Response", "ResponseFinal", "Declare", "Interest", 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     """A real router on a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     config = zenoh.Config()
     config.insert_json5("mode", '"router"')
     config.insert_json5("listen/endpoints", json.dumps([f"tcp/127.0.0.1:{port}"]))

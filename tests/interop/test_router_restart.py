@@ -11,7 +11,7 @@ import zenlake
 from tests.api.linked import config_of
 from tests.faults import scaled
 from tests.node.router import RealNode
-from tests.node.test_node import free_port
+from tests.ports import free_port
 from tests.waiting import until
 
 pytestmark = pytest.mark.real

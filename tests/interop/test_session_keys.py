@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.interop.puppets import Held, Kind, borrow, free_port, give_back, ours, settings, theirs
+from tests.interop.puppets import Held, Kind, borrow, give_back, ours, settings, theirs
+from tests.ports import free_port
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real

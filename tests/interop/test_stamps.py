@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import zenlake
+from tests.ports import free_port
 from tests.waiting import until
 
 zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -32,13 +32,6 @@ def path_of(stack: Any, names: dict[str, str]) -> list[str]:
         f"{str(record.point).rpartition('.')[2]} {names[str(record.timestamp().get_id())]}"
         for record in stack.records
     ]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.mark.parametrize(

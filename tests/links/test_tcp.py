@@ -10,6 +10,7 @@ import time
 import pytest
 
 from tests.links.pairs import PLAIN, connecting, linked, receive_all, send_all
+from tests.ports import free_port
 from tests.waiting import until
 from zenlake.links import LinkError, LinkSettings, LinkTimeout, connect, listen, tcp
 from zenlake.links.addresses import is_loopback
@@ -149,9 +150,7 @@ def test_a_megabyte_arrives_as_it_was_sent() -> None:
 
 
 def test_connecting_without_a_listener_is_refused() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     with pytest.raises(LinkError, match="Connection refused") as caught:
         connect(EndPoint.parse(f"tcp/127.0.0.1:{port}"), PLAIN, 1.0)
     assert caught.value.endpoint == f"tcp/127.0.0.1:{port}"

@@ -12,7 +12,7 @@ import pytest
 from tests.chance import IS_FULL, first_seed
 from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.application import BLOCK, Application, settings_of, until_routed
-from tests.node.test_node import free_port
+from tests.ports import free_port
 from tests.waiting import holds, until
 from zenlake.node import Node
 from zenlake.node.transport_claims import TransportClaim, TransportClaims

@@ -11,17 +11,12 @@ import pytest
 
 from tests.links.leftovers import own_threads
 from tests.node.application import BLOCK, LOOPBACK, Application, opened, settings_of, until_routed
+from tests.ports import free_port
 from tests.waiting import holds, until
 from zenlake.errors import ZenlakeError
 from zenlake.node import Node, NodeSettings
 from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.wire import WhatAmI
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def talk(one: Node, other: Node) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.node.application import BLOCK, Application, opened, settings_of, until_routed
 from tests.node.router import RealNode
-from tests.node.test_node import free_port
+from tests.ports import free_port
 from tests.waiting import until
 from zenlake.wire import WhatAmI
 

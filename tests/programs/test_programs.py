@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.child_process import child_environment
-from tests.interop.puppets import free_port
+from tests.ports import free_port
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real

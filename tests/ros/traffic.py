@@ -20,8 +20,8 @@ from typing import Any
 
 import zenoh
 
-from tests.interop.puppets import free_port
 from tests.interop.tap import Tap
+from tests.ports import free_port
 from tests.ros import messages
 from tests.ros.robot import Context, Node, Notes, config
 from zenlake.capture.files import packets

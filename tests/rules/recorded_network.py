@@ -9,8 +9,9 @@ from typing import Any
 
 from tests.interop.cases import CASES, SINCE
 from tests.interop.datagram_tap import GroupTap, UdpTap
-from tests.interop.puppets import Held, Kind, free_port, settings
+from tests.interop.puppets import Held, Kind, settings
 from tests.interop.tap import Tap
+from tests.ports import free_port
 
 Config = dict[str, Any]
 GROUP = "224.0.0.225"

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from functools import partial
 
 from tests.interop.cases import HELLO, settle
-from tests.interop.puppets import Held, free_port
+from tests.interop.puppets import Held
+from tests.ports import free_port
 from tests.rules.recorded_network import GROUP, Config, RecordedNetwork
 from tests.waiting import until
 from zenlake.wire import Scout, WhatAmIMatcher

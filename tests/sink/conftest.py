@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -13,6 +12,7 @@ import pytest
 
 from tests.lake.conftest import pytest_collection_modifyitems, spark
 from tests.node.router import RealNode
+from tests.ports import free_endpoint
 
 __all__ = ["pytest_collection_modifyitems", "spark"]
 
@@ -22,9 +22,7 @@ collect_ignore_glob = [] if find_spec("pyspark") else ["*"]
 @pytest.fixture(scope="session")
 def router(request: pytest.FixtureRequest) -> Iterator[str]:
     """The endpoint of a router in a process of its own: ours, or `zenoh` by indirect parameter."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    endpoint = free_endpoint()
     module = getattr(request, "param", "zenlake")
     with RealNode("router", module, listen__endpoints=[endpoint]):
         yield endpoint

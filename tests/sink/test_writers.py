@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import re
-import socket
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -24,6 +23,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from tests.ports import free_endpoint
 from tests.sink.conftest import Received
 from zenlake.errors import KeyExprError, LocalError, ZError
 from zenlake.keyexpr import validate
@@ -226,11 +226,9 @@ def test_an_empty_partition_needs_no_router() -> None:
 
 
 def test_a_router_that_is_not_reachable_is_named_in_one_line() -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        endpoint = f"tcp/127.0.0.1:{unused.getsockname()[1]}"
-        with pytest.raises(ZError) as raised:
-            writer(endpoint).write(iter([batch(key=["a"], value=[b""])]))
+    endpoint = free_endpoint()
+    with pytest.raises(ZError) as raised:
+        writer(endpoint).write(iter([batch(key=["a"], value=[b""])]))
     assert str(raised.value).startswith(f"partition 3: Unable to connect to any of [{endpoint}]!")
     assert "\n" not in str(raised.value)
 
@@ -295,9 +293,7 @@ def test_overwriting_is_refused() -> None:
 def test_a_lost_connection_fails_the_task(received: Received) -> None:
     from tests.node.router import RealNode
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    endpoint = free_endpoint()
     node = RealNode("router", "zenlake", listen__endpoints=[endpoint])
 
     def rows() -> Iterator[pa.RecordBatch]:

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.interop.puppets import Held, free_port, settings, theirs
+from tests.interop.puppets import Held, settings, theirs
 from tests.interop.tap import Recording, Tap
+from tests.ports import free_port
 
 Truth = dict[str, Any]
 

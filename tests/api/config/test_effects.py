@@ -10,6 +10,7 @@ import pytest
 
 import zenlake
 from tests.api.linked import config_of
+from tests.ports import free_port
 from zenlake.api.config.effects import check_effects
 from zenlake.api.config.keys import KEYS, REFUSED, WARNED
 
@@ -116,9 +117,7 @@ def test_a_setting_that_has_an_effect_is_not_warned_of() -> None:
 
 
 def test_open_refuses_access_control_before_it_listens() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     config = config_of(
         listen__endpoints=f'["tcp/127.0.0.1:{port}"]',
         access_control='{enabled: true, default_permission: "deny"}',

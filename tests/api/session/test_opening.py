@@ -13,6 +13,7 @@ import zenoh
 
 import zenlake
 from tests.faults import least
+from tests.ports import free_port
 from zenlake import Config, Session, ZError
 from zenlake.api.session.opening import session_settings
 from zenlake.session import Locality
@@ -134,15 +135,6 @@ print(time.time())
     )
     assert time.time() - float(done.stdout) < 30
     assert done.stderr == ""
-
-
-def free_port() -> int:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.fixture(params=["peer", "client"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 pytest.importorskip("pyarrow", reason="needs zenlake[sql]")
 
 import zenlake
+from tests.ports import free_endpoint
 from tests.waiting import until
 from zenlake.lake.exact_reader.exact_tables import stage
 from zenlake.limits import TRACE_MESSAGE_BYTES_MAX
@@ -37,9 +37,7 @@ def is_larger(folder: str, size: int) -> bool:
 
 
 def test_poison_is_stored_and_the_stream_goes_on(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    endpoint = free_endpoint()
     folder = str(tmp_path / "recording")
     router = config_of("router", listen__endpoints=[endpoint], recording__path=folder)
     came = threading.Event()

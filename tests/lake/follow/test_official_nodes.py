@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.lake.follow.comparison import differences, rows
+from tests.ports import free_endpoint
 from zenlake import Config
 from zenlake import open as open_node
 from zenlake.lake.follow.following import Stop, follow
@@ -93,9 +93,7 @@ def test_live_tables_equal_those_of_the_finished_recording(
     tmp_path: Path, spark: SparkSession, scenario: Callable[[str], None]
 ) -> None:
     folder, live, batch = (str(tmp_path / name) for name in ("recording", "live", "batch"))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    endpoint = free_endpoint()
     config = Config()
     for path, value in {
         "mode": "router",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pyarrow import fs
 
+from tests.ports import free_port
 from tests.waiting import until
 
 BUCKET = "robots"
@@ -33,7 +34,7 @@ def environment(port: int) -> dict[str, str]:
 @contextmanager
 def running() -> Iterator[int]:
     """Runs the server, which keeps one bucket in memory; yields its port."""
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-H", "127.0.0.1"]
     quiet = subprocess.DEVNULL
     process = subprocess.Popen([*command, "-p", str(port)], stdout=quiet, stderr=quiet)
@@ -71,12 +72,6 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
             return probe.connect_ex(("127.0.0.1", port)) == 0
 
     until(is_listening, START_SECONDS)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def with_environment(port: int) -> dict[str, str]:
