@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.scheduling import LONGEST, NEIGHBOURS_MAX, in_order, scopes
+from tests.scheduling import LONGEST, NEIGHBOURS_MAX, OTHERS_BETWEEN_REAL, in_order, scopes
 
 
 def test_a_process_gets_some_neighbours_or_a_group_at_once() -> None:
@@ -17,12 +18,33 @@ def test_a_process_gets_some_neighbours_or_a_group_at_once() -> None:
     assert found[NEIGHBOURS_MAX:] == ["a.py 20", "@slow", "c.py 22", "@slow", "a.py 24"]
 
 
-def test_every_test_runs_once_and_groups_first(request: pytest.FixtureRequest) -> None:
-    items = request.session.items
-    ordered = in_order(items[::-1])
-    assert sorted(item.nodeid for item in ordered) == sorted(item.nodeid for item in items)
-    has_group = [item.get_closest_marker("xdist_group") is not None for item in ordered]
-    assert has_group == sorted(has_group, reverse=True)
+class Item:
+    """What `in_order` needs to know of a test."""
+
+    def __init__(self, name: str, **marks: str) -> None:
+        self.name = name
+        self.marks = {mark: getattr(pytest.mark, mark)(value).mark for mark, value in marks.items()}
+
+    def get_closest_marker(self, name: str) -> pytest.Mark | None:
+        return self.marks.get(name)
+
+
+def test_groups_come_first_and_tests_with_real_nodes_between_others() -> None:
+    others = [Item(f"other {number}") for number in range(OTHERS_BETWEEN_REAL + 5)]
+    real = [Item(f"real {number}", real="") for number in range(3)]
+    large = [Item(f"large {number}", xdist_group="large") for number in range(9)]
+    longest = [Item("longest", xdist_group=LONGEST[0], real="")]
+    items: Any = [*others, *real, *large, *longest]
+    found = [item.name for item in in_order(items)]
+    assert sorted(found) == sorted(item.name for item in items)
+    assert found[:10] == ["longest", *(item.name for item in large)]
+    assert found[10:] == [
+        *(item.name for item in others[:OTHERS_BETWEEN_REAL]),
+        "real 0",
+        *(item.name for item in others[OTHERS_BETWEEN_REAL:]),
+        "real 1",
+        "real 2",
+    ]
 
 
 @pytest.mark.parametrize("group", LONGEST)
