@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from tests.lake.follow.growing import write_capture
+from tests.capture.recorded import write_capture
 from zenlake.capture.packet import Packet
 from zenlake.lake.pipeline import run as run_pipeline
 from zenlake.lake.publish import Snapshot, Store

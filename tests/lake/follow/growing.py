@@ -4,37 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
+from tests.capture import recorded
+from tests.capture.recorded import RECORDING_ID, segment_head, state_block, wire_block
 from zenlake.capture import segment_format as fmt
-from zenlake.capture.files import packets
-from zenlake.capture.link_layer import IPV4, IPV6, network_layer
-from zenlake.capture.packet import Packet, Skipped
-from zenlake.capture.pcapng_writer import PcapngWriter
-
-RECORDING_ID = "00112233445566778899aabbccddeeff"
+from zenlake.capture.packet import Packet
 
 
 def raw_packets(path: Path) -> list[Packet]:
     """The IP packets of a capture, without their link layers; times never decrease."""
-    found: list[Packet] = []
-    time_ns = 0
-    for packet in packets([str(path)], Skipped()):
-        ethertype, offset = network_layer(packet.link_type, packet.data)
-        if ethertype in (IPV4, IPV6):
-            data = packet.data[offset:]
-            time_ns = max(time_ns, packet.time_ns)
-            found.append(Packet(len(found) + 1, time_ns, fmt.LINK_TYPE_RAW_IP, data, len(data)))
+    found = recorded.raw_packets(path)
+    for before, packet in pairwise(found):
+        packet.time_ns = max(packet.time_ns, before.time_ns)
     return found
-
-
-def write_capture(path: Path, found: Sequence[Packet]) -> Path:
-    """The same packets as one file."""
-    with path.open("wb") as file:
-        writer = PcapngWriter(file)
-        for packet in found:
-            writer.write(packet)
-    return path
 
 
 class GrowingRecording:
@@ -64,18 +48,15 @@ class GrowingRecording:
         for packet in self.packets[self.written : self.written + count]:
             if self._in_segment == self._segment_packets:
                 self._rotate()
-            self._append(self._block(packet))
+            self._append(wire_block(packet))
             self._in_segment += 1
             self.written += 1
         if torn_bytes and not self.is_written and self._in_segment < self._segment_packets:
-            self._torn(self._block(self.packets[self.written])[:torn_bytes])
+            self._torn(wire_block(self.packets[self.written])[:torn_bytes])
 
     def finish(self) -> None:
         self.grow(len(self.packets))
         self._seal()
-
-    def _block(self, packet: Packet) -> bytes:
-        return fmt.packet_block(fmt.WIRE, packet.time_ns, packet.data, fmt.FIRST, packet.number)
 
     def _append(self, block: bytes) -> None:
         with self._part.open("r+b") as file:
@@ -95,14 +76,11 @@ class GrowingRecording:
         self._segment += 1
         self._in_segment = 0
         self._length = 0
-        comment = json.dumps({"recording": RECORDING_ID, "segment": self._segment})
         self._part.write_bytes(b"")
-        self._append(fmt.section_block(comment, "zenlake", self.written))
-        self._append(fmt.interface_block(fmt.WIRE, "wire"))
-        self._append(fmt.interface_block(fmt.STATE, "state"))
+        self._append(segment_head(self._segment, self.written))
         # A recorder would write less; this says the same.
         for packet in self.packets[: self.written]:
-            self._append(fmt.packet_block(fmt.STATE, packet.time_ns, packet.data, 0, 0))
+            self._append(state_block(packet))
 
     def _seal(self) -> None:
         if self._part.exists():
