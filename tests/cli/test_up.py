@@ -111,7 +111,7 @@ def test_published_seconds_ago(up: Up) -> None:
     ]
     assert len(up.sql("SELECT 1 FROM samples WHERE key = 'robot/last'")) > 0
     assert {one["outcome"] for one in up.sql("SELECT outcome FROM sessions")} == {"closed"}
-    assert [one.suffix for one in up.recording.iterdir() if one.name[0] == "0"] == [".pcapng"]
+    assert {one.suffix for one in up.recording.iterdir() if one.name[0] == "0"} == {".pcapng"}
 
 
 def test_children_end_with_a_killed_parent(up: Up) -> None:

@@ -93,13 +93,19 @@ def dropped(scene: Scene) -> Truth:
     return truth
 
 
-def ghost_token(scene: Scene) -> Truth:
-    """Row 10: the owner is lost, and the router never undeclares its token to the watcher."""
+def watched(scene: Scene) -> tuple[Connection, Connection]:
+    """A node that watches tokens, of which there are none yet, and one that will declare some."""
     watcher, owner = Connection(scene, ASKER, 40001), Connection(scene, SERVER, 40002)
     watcher.open()
     owner.open()
     watcher.up(watch_tokens(1, "alive/**"))
     watcher.down(all_announced(1))
+    return watcher, owner
+
+
+def ghost_token(scene: Scene) -> Truth:
+    """Row 10: the owner is lost, and the router never undeclares its token to the watcher."""
+    watcher, owner = watched(scene)
     owner.up(token(1, "alive/arm"))
     announced = watcher.down(token(1, "alive/arm"))
     healthy = owner.up(token(2, "alive/leg"))
@@ -121,11 +127,7 @@ def ghost_token(scene: Scene) -> Truth:
 
 def lost_after_reconnect(scene: Scene) -> Truth:
     """Row 10: a client comes back and declares its subscriber again, but not its token."""
-    watcher, owner = Connection(scene, ASKER, 40001), Connection(scene, SERVER, 40002)
-    watcher.open()
-    owner.open()
-    watcher.up(watch_tokens(1, "alive/**"))
-    watcher.down(all_announced(1))
+    watcher, owner = watched(scene)
     first = owner.up(token(1, "alive/arm"))
     watcher.down(token(1, "alive/arm"))
     owner.up(subscriber(2, "cmd/arm"))
@@ -143,11 +145,7 @@ def lost_after_reconnect(scene: Scene) -> Truth:
 
 def doubled_token(scene: Scene) -> Truth:
     """Row 10: a client comes back, and the router announces its token a second time."""
-    watcher, owner = Connection(scene, ASKER, 40001), Connection(scene, SERVER, 40002)
-    watcher.open()
-    owner.open()
-    watcher.up(watch_tokens(1, "alive/**"))
-    watcher.down(all_announced(1))
+    watcher, owner = watched(scene)
     owner.up(token(1, "alive/arm"))
     first = watcher.down(token(1, "alive/arm"))
     scene.wait(1.0)

@@ -15,8 +15,7 @@ from tests.chance import IS_FULL
 from tests.lake.follow.comparison import batch_lake, differences, rows
 from tests.lake.follow.growing import GrowingRecording, raw_packets
 from zenlake.lake.errors import LakeError
-from zenlake.lake.follow import follower as follower_module
-from zenlake.lake.follow.follower import JOINED_FILES, Follower
+from zenlake.lake.follow.follower import Follower
 from zenlake.lake.follow.following import Stop, follow
 from zenlake.lake.follow.settings import Settings
 from zenlake.lake.publish import Store
@@ -178,11 +177,11 @@ def test_limits_are_the_defaults() -> None:
     assert settings.compared_samples == FOLLOW_COMPARED_SAMPLES_MAX
 
 
-@pytest.mark.parametrize("joined", [JOINED_FILES if IS_FULL else 4])
+@pytest.mark.parametrize("joined", [16 if IS_FULL else 4])
 def test_small_files_are_joined(
     tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, joined: int
 ) -> None:
-    monkeypatch.setattr(follower_module, "JOINED_FILES", joined)
+    monkeypatch.setattr("zenlake.lake.follow.derivation.JOINED_FILES", joined)
     recording = recording_of(tmp_path, "queries.pcapng.gz")
     lake = tmp_path / "lake"
     with opened(recording, lake, spark, Settings()) as follower:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.lake.follow.comparison import differences, rows
 from tests.ports import free_endpoint
+from tests.waiting import until
 from zenlake import Config
 from zenlake import open as open_node
 from zenlake.lake.follow.following import Stop, follow
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 zenoh = pytest.importorskip("zenoh", reason="official nodes make the traffic")
 pytestmark = [pytest.mark.xdist_group("streams"), pytest.mark.real]
 STEPS = 6
-PAUSE_S = 0.8
-"""Between the steps of a scenario, so that it lasts for several segments and versions."""
+SEGMENT_S = 1
+Pause = Callable[[], None]
+"""Between the steps of a scenario: until a part of a segment is over, and a version is there."""
 
 
 def connected(endpoint: str) -> Any:
@@ -37,7 +39,7 @@ def connected(endpoint: str) -> Any:
     return zenoh.open(config)
 
 
-def publications(endpoint: str) -> None:
+def publications(endpoint: str, pause: Pause) -> None:
     """Small and large values, deletions, and a subscriber that comes late."""
     with connected(endpoint) as one, connected(endpoint) as other:
         publisher = one.declare_publisher("robot/arm/pose")
@@ -48,30 +50,30 @@ def publications(endpoint: str) -> None:
                 publisher.put(f"{step} {n}", attachment=b"seq")
             one.put("robot/map", bytes(300_000))
             one.delete("robot/old")
-            time.sleep(PAUSE_S)
+            pause()
 
 
-def queries(endpoint: str) -> None:
+def queries(endpoint: str, pause: Pause) -> None:
     """Answers at once, after three segments, with errors, too late, and not at all."""
     held: list[Any] = []
     with connected(endpoint) as one, connected(endpoint) as other:
         other.declare_queryable("q/now", lambda query: query.reply("q/now", "x"))
         other.declare_queryable("q/error", lambda query: query.reply_err("no"))
         other.declare_queryable("q/later", held.append)
-        time.sleep(PAUSE_S)
+        pause()
         one.get("q/later", lambda reply: None, timeout=60.0)
         one.get("q/later", lambda reply: None, timeout=0.5)
         for _ in range(STEPS):
             for key in ("q/now", "q/error", "q/**", "q/nothing"):
                 one.get(key, lambda reply: None, timeout=2.0)
-            time.sleep(PAUSE_S)
+            pause()
         for query in held:
             query.reply("q/later", "late")
             query.drop()
-        time.sleep(PAUSE_S)
+        pause()
 
 
-def tokens(endpoint: str) -> None:
+def tokens(endpoint: str, pause: Pause) -> None:
     """Sessions, tokens and declarations that come and go."""
     with connected(endpoint) as watcher:
         watcher.liveliness().declare_subscriber("alive/**", lambda sample: None, history=True)
@@ -81,7 +83,7 @@ def tokens(endpoint: str) -> None:
                 subscriber = one.declare_subscriber(f"s/{step}/*", lambda sample: None)
                 list(watcher.liveliness().get("alive/**"))
                 watcher.put(f"s/{step}/x", "1")
-                time.sleep(PAUSE_S)
+                pause()
                 if step % 2:
                     token.undeclare()
                     subscriber.undeclare()
@@ -90,7 +92,7 @@ def tokens(endpoint: str) -> None:
 
 @pytest.mark.parametrize("scenario", [publications, queries, tokens], ids=lambda one: one.__name__)
 def test_live_tables_equal_those_of_the_finished_recording(
-    tmp_path: Path, spark: SparkSession, scenario: Callable[[str], None]
+    tmp_path: Path, spark: SparkSession, scenario: Callable[[str, Pause], None]
 ) -> None:
     folder, live, batch = (str(tmp_path / name) for name in ("recording", "live", "batch"))
     endpoint = free_endpoint()
@@ -100,7 +102,7 @@ def test_live_tables_equal_those_of_the_finished_recording(
         "listen/endpoints": [endpoint],
         "scouting/multicast/enabled": False,
         "recording/path": folder,
-        "recording/segment_seconds": 1,
+        "recording/segment_seconds": SEGMENT_S,
     }.items():
         config.insert_json5(path, json.dumps(value))
     versions: list[int] = []
@@ -117,10 +119,15 @@ def test_live_tables_equal_those_of_the_finished_recording(
             lambda _, progress: versions.append(progress.version),
         )
 
+    def pause() -> None:
+        known = len(versions)
+        time.sleep(0.7 * SEGMENT_S)
+        until(lambda: len(versions) > known or not follower.is_alive(), 60)
+
     with open_node(config):
         follower = threading.Thread(target=follow_recording)
         follower.start()
-        scenario(endpoint)
+        scenario(endpoint, pause)
     follower.join(120)
     assert not follower.is_alive()
     run_pipeline([folder], batch, spark)

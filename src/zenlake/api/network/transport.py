@@ -12,16 +12,14 @@ if TYPE_CHECKING:
     from zenlake.node.info import LinkInfo, TransportInfo
 
 
-@final
-@no_subclasses
-class Transport(NoConstructor):
-    """A connection to another node."""
+class _Snapshot(NoConstructor):
+    """What the node knew at one time."""
 
     __slots__ = ("_info",)
-    _info: TransportInfo
+    _info: TransportInfo | LinkInfo
 
     @classmethod
-    def from_info(cls, info: TransportInfo) -> Self:
+    def from_info(cls, info: TransportInfo | LinkInfo) -> Self:
         made = object.__new__(cls)
         made._info = info
         return made
@@ -29,6 +27,21 @@ class Transport(NoConstructor):
     @property
     def zid(self) -> ZenohId:
         return ZenohId.from_wire(self._info.zid)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._info == other._info
+
+    def __hash__(self) -> int:
+        return hash(self._info)
+
+
+@final
+@no_subclasses
+class Transport(_Snapshot):
+    """A connection to another node."""
+
+    __slots__ = ()
+    _info: TransportInfo
 
     @property
     def whatami(self) -> WhatAmI:
@@ -47,12 +60,6 @@ class Transport(NoConstructor):
         """Whether payloads may pass through shared memory, which zenlake does not have."""
         return False
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Transport) and self._info == other._info
-
-    def __hash__(self) -> int:
-        return hash(self._info)
-
     def __repr__(self) -> str:
         return (
             f"Transport {{ zid: {self.zid}, whatami: {self.whatami!r}, "
@@ -63,21 +70,11 @@ class Transport(NoConstructor):
 
 @final
 @no_subclasses
-class Link(NoConstructor):
+class Link(_Snapshot):
     """One link of a transport."""
 
-    __slots__ = ("_info",)
+    __slots__ = ()
     _info: LinkInfo
-
-    @classmethod
-    def from_info(cls, info: LinkInfo) -> Self:
-        made = object.__new__(cls)
-        made._info = info
-        return made
-
-    @property
-    def zid(self) -> ZenohId:
-        return ZenohId.from_wire(self._info.zid)
 
     @property
     def src(self) -> str:
@@ -117,12 +114,6 @@ class Link(NoConstructor):
         if reliable is None:
             return None
         return Reliability.RELIABLE if reliable else Reliability.BEST_EFFORT
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Link) and self._info == other._info
-
-    def __hash__(self) -> int:
-        return hash(self._info)
 
     def __repr__(self) -> str:
         return f"Link {{ zid: {self.zid}, src: {self.src}, dst: {self.dst}, mtu: {self.mtu} }}"
