@@ -24,6 +24,10 @@ from tests.lake.merge.both_readers import (
     read_by_exact_reader,
 )
 from tests.trace.sidecar import PATHS
+from zenlake.capture import segment_format as fmt
+from zenlake.capture.files import packets
+from zenlake.capture.packet import Skipped
+from zenlake.capture.segment_reader import DROPPED
 from zenlake.lake.exact_reader.exact_tables import Tables
 from zenlake.lake.fast_reader import Refusal, Survey, check, index, survey
 from zenlake.lake.merge import segment_range
@@ -105,6 +109,22 @@ def test_recording_that_grows_after_the_survey_is_read_as_surveyed(tmp_path: Pat
     part.rename(recording / "00000003.pcapng")
     (recording / "00000004.pcapng").write_bytes(segment_bytes(4, []))
     assert differences(expected, read_by_both_readers(str(recording), found)) == []
+
+
+def test_packets_that_the_recorder_dropped_are_counted_alike(tmp_path: Path) -> None:
+    """The first number in a later segment says nothing: some packets were dropped before it."""
+    parts = parts_of(raw_packets(PATHS["queries"]), 2)
+    folder = write_recording(tmp_path / "recording", parts)
+    for number, state, counts in ((1, [], (3, 5)), (2, parts[0], (5, 9))):
+        part = parts[number - 1]
+        blocks = [segment_bytes(number, part, state, is_sealed=False)]
+        blocks += [fmt.statistics_block(part[-1].time_ns, count) for count in counts]
+        (folder / f"0000000{number}.pcapng").write_bytes(b"".join(blocks))
+    for name, dropped in (("", 9), ("00000001.pcapng", 5), ("00000002.pcapng", 4)):
+        assert _survey(folder / name).dropped == dropped
+        skipped = Skipped()
+        assert len(list(packets([str(folder / name)], skipped))) > 0
+        assert skipped.counts[DROPPED] == dropped
 
 
 def test_damaged_recording_is_left_to_the_exact_reader(tmp_path: Path) -> None:
