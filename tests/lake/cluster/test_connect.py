@@ -13,8 +13,8 @@ import pytest
 
 from tests.cli import sql_lake
 from tests.lake.cluster.standalone import MASTER_HOST, Service, environment
+from tests.lake.comparison import differences
 from tests.lake.faults.captures import FOLDER
-from tests.lake.faults.comparison import differences
 from tests.lake.source.live.stored_stream import STORED
 from tests.sink.conftest import Received, received, router
 

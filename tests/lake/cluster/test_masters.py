@@ -8,7 +8,7 @@ import pytest
 
 from tests.lake.cluster.reading import read
 from tests.lake.cluster.standalone import Cluster
-from tests.lake.faults.comparison import counts, differences
+from tests.lake.comparison import counts, differences
 
 pytestmark = pytest.mark.xdist_group("spark")
 

@@ -9,8 +9,9 @@ import pytest
 
 from tests.lake.cluster.reading import read, start
 from tests.lake.cluster.standalone import Cluster
-from tests.lake.faults.comparison import differences, leftovers
+from tests.lake.comparison import differences
 from tests.lake.faults.driver import wait_until
+from tests.lake.faults.leftovers import leftovers
 from tests.lake.faults.workers import kill_workers
 
 pytestmark = pytest.mark.xdist_group("spark")

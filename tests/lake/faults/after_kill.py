@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.lake.comparison import differences
 from tests.lake.faults import watcher
 from tests.lake.faults.captures import A, B
-from tests.lake.faults.comparison import differences, leftovers
 from tests.lake.faults.conftest import Lakes
 from tests.lake.faults.driver import environment
+from tests.lake.faults.leftovers import leftovers
 from zenlake.lake.pipeline import run
 from zenlake.lake.publish import Store
 from zenlake.lake.schema import TABLES

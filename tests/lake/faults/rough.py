@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.chance import IS_FULL
+from tests.lake.comparison import counts
 from tests.lake.faults.captures import A, B
-from tests.lake.faults.comparison import counts
 from tests.lake.faults.poison import far_away, poisoned, too_large
 from zenlake.cli.main import main
 from zenlake.lake.publish import Store

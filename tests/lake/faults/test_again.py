@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.lake.comparison import counts, differences
 from tests.lake.faults.captures import A, B
-from tests.lake.faults.comparison import counts, differences, leftovers
 from tests.lake.faults.conftest import Lakes
+from tests.lake.faults.leftovers import leftovers
 from zenlake.cli.main import main
 from zenlake.lake.pipeline import run
 from zenlake.lake.publish import Store

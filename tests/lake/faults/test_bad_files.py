@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.lake.faults.captures import A, B
-from tests.lake.faults.comparison import leftovers
 from tests.lake.faults.conftest import Lakes
+from tests.lake.faults.leftovers import leftovers
 from tests.lake.faults.rough import RoughRun, bad_files
 from zenlake.cli.main import main
 from zenlake.lake.publish import Store

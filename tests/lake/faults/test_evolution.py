@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.lake.comparison import counts
 from tests.lake.faults.captures import A, B
-from tests.lake.faults.comparison import counts
 from tests.lake.faults.rough import LOST, NEW, RoughRun
 from zenlake import lake as lakes_api
 from zenlake.cli.main import main

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.chance import IS_FULL
+from tests.lake.comparison import differences
 from tests.lake.faults.captures import A, B
-from tests.lake.faults.comparison import differences, leftovers
 from tests.lake.faults.conftest import Lakes
+from tests.lake.faults.leftovers import leftovers
 from zenlake.cli.main import main
 
 pytestmark = pytest.mark.xdist_group("faults")

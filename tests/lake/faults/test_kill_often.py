@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.lake.comparison import differences
 from tests.lake.faults.after_kill import check, watching
 from tests.lake.faults.captures import A, B
-from tests.lake.faults.comparison import differences
 from tests.lake.faults.conftest import Lakes
 from tests.lake.faults.driver import Driver
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.chance import IS_FULL
+from tests.lake.comparison import counts, differences
 from tests.lake.faults import retrying
 from tests.lake.faults.captures import replicated
-from tests.lake.faults.comparison import counts, differences, leftovers
 from tests.lake.faults.driver import environment, wait_until
+from tests.lake.faults.leftovers import leftovers
 from tests.lake.faults.workers import kill_workers
 from zenlake.lake.publish import Store
 

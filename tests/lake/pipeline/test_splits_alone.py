@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.lake.comparison import counts, differences
 from tests.lake.faults.captures import replicated
-from tests.lake.faults.comparison import counts, differences
 from zenlake.lake.fast_reader.regularity.survey import Survey
 from zenlake.lake.pipeline import pipeline
 from zenlake.lake.plan import splits, survey_task

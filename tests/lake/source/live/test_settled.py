@@ -17,6 +17,8 @@ from tests.lake.source.live.recorded import (
 from tests.lake.source.live.streams import Stream, rows
 from tests.lake.source.reading import read
 
+HOUR_NS = 3_600_000_000_000
+
 
 @pytest.fixture(scope="module")
 def packets() -> list[Recorded]:
@@ -72,11 +74,21 @@ def test_query_appears_with_its_final_response(tmp_path: Path, packets: list[Rec
     assert sum(counts) == everything.num_rows
 
 
+def test_deadline_settles_a_query_without_a_response(
+    tmp_path: Path, packets: list[Recorded]
+) -> None:
+    recorder = TestRecorder(tmp_path / "recording")
+    stream = Stream(recorder.folder, "queries")
+    recorder.write(packets[:60])
+    assert "timeout" not in stream.all()["verdict"].to_pylist()
+    recorder.write([packets[60]._replace(time_ns=packets[60].time_ns + HOUR_NS)])
+    assert "timeout" in stream.all()["verdict"].to_pylist()
+
+
 def test_replies_an_hour_late_are_read_once(tmp_path: Path, packets: list[Recorded]) -> None:
     """The deadline settles a query; what comes later is a row of `replies` alone."""
-    hour = 3_600_000_000_000
     late = [
-        one._replace(time_ns=one.time_ns + (hour if place >= 60 else 0))
+        one._replace(time_ns=one.time_ns + (HOUR_NS if place >= 60 else 0))
         for place, one in enumerate(packets[:160])
     ]
     folder = write_recording(tmp_path / "recording", late, 3)
