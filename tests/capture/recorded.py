@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from ipaddress import ip_address
 from itertools import pairwise
 from pathlib import Path
 
-from zenlake import trace
+from tests.recording.recorded_captures import recorded
 from zenlake.capture import segment_format as fmt
 from zenlake.capture.files import packets
 from zenlake.capture.link_layer import IPV4, IPV6, network_layer
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.pcapng_writer import PcapngWriter
 from zenlake.capture.recordings import GROWING_SUFFIX, MARKER_NAME, segment_name
-from zenlake.recording.link_packets import LinkPackets
-from zenlake.recording.packet_headers import End
 from zenlake.recording.segment_file import head_blocks
 from zenlake.recording.state_tracker import StateTracker
-from zenlake.trace.link import Link, LinkBatch, LinkClosed
-from zenlake.wire import Open
 
 RECORDING_ID = "00112233445566778899aabbccddeeff"
 
@@ -103,44 +98,10 @@ def linked_packets(path: Path) -> list[Packet]:
 
     `interface` has the flags of the blocks.
     """
-    found: list[Packet] = []
-    links: dict[Link, LinkPackets] = {}
-    prefixes: dict[Link, list[int]] = {}
-
-    def add(time_ns: int, data: list[bytes]) -> None:
-        for index, one in enumerate(data):
-            flags = 0 if index else fmt.FIRST
-            number = len(found) + 1
-            packet = Packet(number, time_ns, fmt.LINK_TYPE_RAW_IP, one, len(one), flags)
-            found.append(packet)
-
-    with trace.open(str(path)) as opened:
-        for item, _ in opened.steps():
-            link = item.link
-            if isinstance(item, LinkBatch) and link.protocol == "tcp" and link.seen_start:
-                if link not in links:
-                    first = 1_000 * (len(links) + 1)
-                    ends = _end_of(link.ends[0]), _end_of(link.ends[1])
-                    links[link] = LinkPackets(ends, True, [first, first])
-                    prefixes[link] = [2, 2]
-                    add(item.time_ns, links[link].opening())
-                size = len(item.data).to_bytes(prefixes[link][item.direction], "little")
-                add(item.time_ns, links[link].data(item.direction, size + item.data))
-                session = link.session
-                if session is not None and session.lowlatency and _is_open(item):
-                    prefixes[link][item.direction] = 4
-            elif isinstance(item, LinkClosed) and link in links and item.cause != "end":
-                add(item.time_ns, links.pop(link).closing())
-    return found
-
-
-def _is_open(batch: LinkBatch) -> bool:
-    return bool(batch.messages) and isinstance(batch.messages[0], Open)
-
-
-def _end_of(text: str) -> End:
-    host, _, port = text.rpartition(":")
-    return End(ip_address(host.strip("[]")).packed, int(port))
+    return [
+        Packet(number, one.time_ns, fmt.LINK_TYPE_RAW_IP, one.data, len(one.data), one.flags)
+        for number, one in enumerate(recorded(path, "tcp"), 1)
+    ]
 
 
 def write_tracked_recording(folder: Path, parts: Sequence[Sequence[Packet]]) -> Path:

@@ -33,8 +33,8 @@ def is_plain(batch: LinkBatch) -> bool:
 
 
 @cache
-def recorded(path: Path) -> tuple[StatePacket, ...]:
-    """The packets of all links of a capture whose beginning is in it."""
+def recorded(path: Path, protocol: str = "") -> tuple[StatePacket, ...]:
+    """The packets of all links of a capture, or those of one protocol, whose beginning is in it."""
     found: list[StatePacket] = []
     links: dict[str, LinkPackets] = {}
     lossy: set[str] = set()
@@ -51,6 +51,8 @@ def recorded(path: Path) -> tuple[StatePacket, ...]:
             if not isinstance(item, LinkBatch) or item.link.protocol == "scouting":
                 continue
             link = item.link
+            if protocol not in ("", link.protocol):
+                continue
             is_stream = link.protocol in ("tcp", "ws")
             if link.session is None or item.state != "ok" or link.name in lossy:
                 lossy.add(link.name)  # a recorder would have all of its bytes

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from struct import pack
 from typing import NamedTuple
 
-from zenlake import trace
+from tests.recording.recorded_captures import CAPTURES, recorded
 from zenlake.capture import segment_format as fmt
 from zenlake.recording.segment_file import head_blocks
 from zenlake.recording.state_tracker import StateTracker
-from zenlake.trace.link import Link, LinkBatch
-from zenlake.wire import Frame, Push
 
-CAPTURES = Path(__file__).parents[3] / "data" / "captures"
 RECORDING_ID = "00112233445566778899aabbccddeeff"
-SYN, ACK, PSH = 0x02, 0x10, 0x08
 
 
 class Recorded(NamedTuple):
@@ -29,59 +23,13 @@ class Recorded(NamedTuple):
     flags: int
 
 
-class _Wire:
-    """Packets of TCP links."""
-
-    def __init__(self) -> None:
-        self._next: dict[Link, list[int]] = {}
-
-    def packets(self, batch: LinkBatch) -> Iterator[Recorded]:
-        link, time_ns = batch.link, batch.time_ns
-        if link not in self._next:
-            seqs = self._next[link] = [1000 + 100_000 * len(self._next)] * 2
-            yield Recorded(time_ns, _tcp(link, 0, SYN, seqs[0] - 1, 0), 0)
-            yield Recorded(time_ns, _tcp(link, 1, SYN | ACK, seqs[1] - 1, seqs[0]), 0)
-            yield Recorded(time_ns, _tcp(link, 0, ACK, seqs[0], seqs[1]), 0)
-        seqs = self._next[link]
-        unit = pack("<H", len(batch.data)) + batch.data
-        flags = fmt.FIRST | (fmt.PLAIN if is_plain(batch) else 0)
-        for start in range(0, len(unit), 65_495):
-            part = unit[start : start + 65_495]
-            direction = batch.direction
-            seq, ack = seqs[direction], seqs[1 - direction]
-            yield Recorded(time_ns, _tcp(link, direction, PSH | ACK, seq, ack, part), flags)
-            seqs[direction] += len(part)
-            flags &= ~fmt.FIRST
-
-
-def is_plain(batch: LinkBatch) -> bool:
-    if len(batch.messages) != 1 or not isinstance(batch.messages[0], Frame):
-        return False
-    return all(isinstance(message, Push) for message in batch.messages[0].messages)
-
-
-def _tcp(link: Link, direction: int, flags: int, seq: int, ack: int, data: bytes = b"") -> bytes:
-    ends = [_address(end) for end in (link.sender(direction), link.receiver(direction))]
-    source, target = ends
-    tcp = pack(">HHIIBBHHH", source[1], target[1], seq, ack, 0x50, flags, 65_535, 0, 0)
-    ip = pack(">BBHHHBBH", 0x45, 0, 40 + len(data), 0, 0x4000, 64, 6, 0)
-    return ip + source[0] + target[0] + tcp + data
-
-
-def _address(text: str) -> tuple[bytes, int]:
-    host, port = text.rsplit(":", 1)
-    return bytes(map(int, host.split("."))), int(port)
-
-
 def recorded_packets(*names: str) -> list[Recorded]:
     """The TCP links of captures, one capture after the other."""
-    found: list[Recorded] = []
-    for name in names:
-        wire = _Wire()
-        with trace.open(str(CAPTURES / name)) as opened:
-            for batch in opened.batches():
-                if batch.link.protocol == "tcp":
-                    found += wire.packets(batch)
+    found = [
+        Recorded(one.time_ns, one.data, one.flags)
+        for name in names
+        for one in recorded(CAPTURES / name, "tcp")
+    ]
     times = sorted(one.time_ns for one in found)
     return [one._replace(time_ns=time_ns) for one, time_ns in zip(found, times, strict=True)]
 
