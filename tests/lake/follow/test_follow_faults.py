@@ -23,7 +23,7 @@ from zenlake.lake.publish import Store
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.xdist_group("streams")
 
 DISK_BYTES = 6 << 20
 FREE_KILOBYTES = [0, 16, 48, 96, 128, 160, 192, 224, 256] if IS_FULL else [0, 64, 192]
