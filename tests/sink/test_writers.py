@@ -180,9 +180,7 @@ def test_keys_get_the_namespace_of_the_session(router: str, received: Received) 
 def test_a_value_that_a_link_cannot_carry_is_named(received: Received) -> None:
     from tests.node.router import RealNode
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    endpoint = free_endpoint()
     settings = {"transport/unicast/lowlatency": True, "transport/unicast/qos/enabled": False}
     of_router = {name.replace("/", "__"): value for name, value in settings.items()}
     of_sink = {f"zenoh.{name}": str(value).lower() for name, value in settings.items()}

@@ -15,8 +15,8 @@ from tests.lake.cluster.test_speculation import SETTINGS
 from tests.lake.faults.driver import wait_until
 from tests.lake.faults.workers import kill_workers
 from tests.lake.follow.comparison import batch_lake, differences
-from tests.lake.follow.growing import GrowingRecording, raw_packets
-from tests.lake.follow.test_follow_killed import CAPTURES, grow_slowly
+from tests.lake.follow.growing import GrowingRecording, grow_slowly, raw_packets
+from tests.lake.follow.test_follow_killed import CAPTURES
 from zenlake.lake.errors import LakeError
 from zenlake.lake.publish import Store
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -86,3 +87,9 @@ class GrowingRecording:
         if self._part.exists():
             self._append(fmt.statistics_block(self.packets[self.written - 1].time_ns, 0))
             self._part.rename(self._part.with_suffix(""))
+
+
+def grow_slowly(recording: GrowingRecording, over: threading.Event) -> None:
+    """Ten packets a second, so that the recording grows while a follower reads it."""
+    while not over.wait(0.1):
+        recording.grow(1)

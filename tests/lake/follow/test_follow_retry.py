@@ -14,8 +14,8 @@ import pytest
 from tests.chance import IS_FULL
 from tests.lake.faults.workers import kill_workers
 from tests.lake.follow.comparison import batch_lake, differences
-from tests.lake.follow.growing import GrowingRecording, raw_packets
-from tests.lake.follow.test_follow_killed import CAPTURES, PATIENCE_S, grow_slowly, start
+from tests.lake.follow.growing import GrowingRecording, grow_slowly, raw_packets
+from tests.lake.follow.test_follow_killed import CAPTURES, PATIENCE_S, start
 from zenlake.lake.publish import Store
 
 if TYPE_CHECKING:
