@@ -15,7 +15,9 @@ from tests.cli import sql_lake
 from tests.lake.cluster.standalone import MASTER_HOST, Service, environment
 from tests.lake.comparison import differences
 from tests.lake.faults.captures import FOLDER
+from tests.lake.source.live.rotated import read_packets, write_rotated
 from tests.lake.source.live.stored_stream import STORED
+from tests.lake.source.live.streams import Stream
 from tests.sink.conftest import Received, received, router
 
 __all__ = ["received", "router"]
@@ -145,12 +147,26 @@ def test_stream_of_a_recording_works(server: str, tmp_path: Path) -> None:
     assert found.stdout.split() == ["781", "781"]
 
 
+def test_stream_of_rotated_captures_works(server: str, tmp_path: Path) -> None:
+    folder = tmp_path / "captures"
+    folder.mkdir()
+    write_rotated(folder, read_packets("queries.pcapng.gz"), 250, "pcap")
+    for table in ("messages", "replies"):
+        output = tmp_path / table
+        command = [sys.executable, "-c", _STREAM, server, str(folder), str(output), table]
+        found = subprocess.run(command, env=environment(), capture_output=True, text=True)
+        assert found.returncode == 0, found.stderr
+        count = Stream(folder, table).all().num_rows
+        assert found.stdout.split() == [str(count)] * 2
+
+
 _STREAM = """
 import sys
 from pyspark.sql import SparkSession
 
 spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
-stream = spark.readStream.format("zenoh").option("minPartitions", "3").load(sys.argv[2])
+stream = spark.readStream.format("zenoh").option("minPartitions", "3")
+stream = stream.option("table", (sys.argv[4:] or ["messages"])[0]).load(sys.argv[2])
 for _ in range(2):
     writer = stream.writeStream.format("parquet").trigger(availableNow=True)
     writer = writer.option("checkpointLocation", sys.argv[3] + "/checkpoint")
