@@ -38,7 +38,7 @@ def detail_of(kind: str, message: Message, fragments: int = 0) -> str | None:
     return _json_text(found) if found else None
 
 
-def _encoder() -> Callable[[Any, int], tuple[str, ...]]:
+def _encoder() -> Callable[[Any, int], Any]:
     """The encoder that `json.dumps` makes for each text, which takes half of its time."""
     plain = json.JSONEncoder()
     make: Any = getattr(json.encoder, "c_make_encoder", None)
@@ -47,7 +47,7 @@ def _encoder() -> Callable[[Any, int], tuple[str, ...]]:
     quote = json.encoder.encode_basestring_ascii
     separators = plain.key_separator, plain.item_separator
     found: Any = make(None, plain.default, quote, None, *separators, False, False, True)
-    return cast(Callable[[Any, int], tuple[str, ...]], found)
+    return cast(Callable[[Any, int], Any], found)
 
 
 _ENCODE: Final = _encoder()
