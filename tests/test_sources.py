@@ -65,6 +65,7 @@ def packages_of_extra(name: str) -> set[str]:
 
 def test_test_extra_has_all_packages_that_tests_import() -> None:
     modules = {"backports.zstd": "backports", "eclipse-zenoh": "zenoh", "flask-cors": "flask_cors"}
+    modules["pytest-xdist"] = "xdist"
     brought = {modules.get(name, name) for name in packages_of_extra("test")}
     own = {"zenlake", "pyspark_zenoh", "tests", "attacks", "benchmarks", "chaos", "fuzz"}
     known = {*sys.stdlib_module_names, *own, *brought}
