@@ -12,6 +12,7 @@ from uuid import uuid4
 import duckdb
 import pytest
 
+from tests.chance import IS_FULL
 from tests.child_process import child_environment
 from tests.lake.follow.comparison import batch_lake
 from tests.lake.follow.growing import GrowingRecording
@@ -106,6 +107,7 @@ def test_state_in_a_given_folder_that_is_lost_is_made_again(
     assert_equal_to_batch(recording, lake, tmp_path, spark)
 
 
+@pytest.mark.skipif(not IS_FULL, reason="publishes dozens of versions: in make test-full")
 def test_small_files_are_joined_and_all_samples_compared(
     tmp_path: Path, spark: SparkSession, s3: int, lake: str
 ) -> None:
