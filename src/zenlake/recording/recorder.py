@@ -25,8 +25,8 @@ _GATHER_S: Final = 0.02
 _TAKEN_BYTES: Final = 4 << 20
 _CLOSE_S: Final = 30.0
 _NICENESS: Final = 19
-_RESTS: Final = 3.0
-_REST_S_MAX: Final = 0.1
+_RESTS: Final = 8.0
+_REST_S_MAX: Final = 0.5
 
 
 class Recorder:
