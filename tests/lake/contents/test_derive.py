@@ -28,8 +28,9 @@ pytestmark = pytest.mark.xdist_group("spark")
 
 CHOSEN = ("liveliness", "mixed_versions", "peers_gossip", "queries", "ros2", "routers_ring")
 NAMES = [*PATHS] if IS_FULL else CHOSEN
-PUT_TOGETHER = [name for name in TABLES if name not in WRITTEN and name != "captures"]
-"""Derived tables other than `samples`, some of whose files are read and others rewritten."""
+_NOT_BY_SQL = ("captures", "latencies")
+PUT_TOGETHER = [name for name in TABLES if name not in WRITTEN and name not in _NOT_BY_SQL]
+"""Tables that statements derive. `latencies` is not: tests/lake/derive/publications."""
 PLACE = ["capture", "session", "seq", "trace_id"]
 PARTS = 3
 """The number of parts of each staged table: rows of a session are in several parts."""
@@ -85,11 +86,10 @@ def by_duckdb(given: Input, tmp_path_factory: pytest.TempPathFactory) -> Files:
         "captures_file": str(given.captures_file),
         "folder": str(tmp_path_factory.mktemp("by_duckdb") / "tables"),
         "threads": 1,
+        "tables": PUT_TOGETHER,
     }
     result = derive_captures(job)
-    assert result["copies"]
-    samples = [result["copies"].get(path, path) for path in together["samples"]]
-    found: Files = {"samples": [pq.read_table(path) for path in samples]}
+    found: Files = {}
     for file in result["files"]:
         found.setdefault(file["table"], []).append(pq.read_table(file["path"]))
     return found
@@ -124,10 +124,6 @@ def by_spark(
         reader = spark.read.schema(declared.base.spark)
         frames[table] = reader.parquet(*files) if files else spark.createDataFrame([], "x INT")
     made = build_all(frames, keep)
-    # Samples of all other captures are unchanged.
-    traced = made["samples"].select("capture").distinct()
-    as_read = frames["samples"].join(traced, "capture", "left_anti")
-    made["samples"] = made["samples"].unionByName(as_read.to(made["samples"].schema))
     shapes = {table: shape(frame.schema.fields) for table, frame in made.items()}
     tables = {table: [frame.toArrow()] for table, frame in made.items()}
     spark.conf.set(name, before)
@@ -147,7 +143,7 @@ def rows_of(tables: Files, table: str) -> list[str]:
     return rows(pa.concat_tables(parts))
 
 
-@pytest.mark.parametrize("table", [*PUT_TOGETHER, "samples"])
+@pytest.mark.parametrize("table", PUT_TOGETHER)
 def test_spark_and_duckdb_derive_the_same_rows(
     table: str, by_duckdb: Files, by_spark: BySpark
 ) -> None:

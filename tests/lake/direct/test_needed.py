@@ -8,7 +8,8 @@ import pytest
 
 from zenlake.lake.derive.duck import BUILDS, Engine, build_tables
 from zenlake.lake.derive.duck.build import ACROSS_SPLITS, OF_SPLIT
-from zenlake.lake.direct.needed import read_for, tables_in
+from zenlake.lake.derive.needed import read_for
+from zenlake.lake.direct.needed import tables_in
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.spanning import SPANNING
 from zenlake.lake.schema.written import WRITTEN

@@ -11,20 +11,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from zenlake.lake.derive.duck import Build, Engine
-from zenlake.lake.derive.duck.build import PUBLICATIONS, QUERIES
+from zenlake.lake.derive.derivation import Derivation
+from zenlake.lake.derive.duck import Engine
+from zenlake.lake.derive.duck.build import QUERIES
+from zenlake.lake.derive.publications import PROOFS as PROOFS_OF_PUBLICATIONS
+from zenlake.lake.derive.publications import PUBLICATIONS
 from zenlake.lake.schema.spanning import SPANNING
 
-PROOFS: Final = frozenset(("question_groups", "content_groups", "sample_sessions"))
+PROOFS: Final = PROOFS_OF_PUBLICATIONS | {"question_groups"}
 """Tables that are read to find groups that cross splits."""
 
 
-def crossing_builds(
+def crossing_tables(
     splits: Sequence[Mapping[str, Sequence[str]]], folder: Path, memory_bytes: int, threads: int = 1
-) -> list[Build]:
-    """Builds that must run over all splits together; `splits` has the files of each by table."""
+) -> list[Derivation]:
+    """Tables that must be made of all splits together; `splits` has the files of each by table."""
     with Engine(folder, threads, memory_bytes=memory_bytes) as engine:
-        found = []
+        found: list[Derivation] = []
         if _has_repeated(engine, "question_groups", splits, "max(is_open)"):
             found.append(QUERIES)
         # If only one session of the capture has samples, a build over all splits finds nothing.

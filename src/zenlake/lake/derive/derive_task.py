@@ -9,25 +9,20 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
-from uuid import uuid4
+from typing import Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from zenlake.lake.derive.duck import BUILDS, Build, Engine, Frame, build_tables
-from zenlake.lake.derive.duck.build import ACROSS_SPLITS, EVENTS_MAX, OF_SPLIT, PUBLICATIONS
-from zenlake.lake.derive.latency_rows import LATENCIES, latency_tables, ordered
-from zenlake.lake.derive.publication_parts import ROW_BYTES, PublicationParts
-from zenlake.lake.derive.steps import latencies
+from zenlake.lake.derive.duck.build import ACROSS_SPLITS, EVENTS_MAX, OF_SPLIT
+from zenlake.lake.derive.publications import PROOFS, PUBLISHED, SAMPLES, PublicationFiles
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.parquet.parquet_files import ParquetFiles, WrittenFile
-from zenlake.lake.parquet.trace_ids import replace_trace_ids
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.spanning import SPANNING
 from zenlake.limits import DERIVE_BYTES_MAX
@@ -35,11 +30,11 @@ from zenlake.limits import DERIVE_BYTES_MAX
 IN_MEMORY_BYTES_MAX: Final = 8 << 20
 """Bytes of staged files, which are compressed, up to which all steps fit into memory together."""
 _BATCHES_IN_A_GROUP: Final = 8
-_SAMPLES: Final = "samples"
-_OF_PUBLICATIONS: Final = frozenset((_SAMPLES, LATENCIES))
-"""Tables that are written from the files of `samples`."""
-_MEASURED: Final = "measured"
-"""The step whose rows have each `trace_id` and latency."""
+_OF_PUBLICATIONS: Final[dict[str, frozenset[str]]] = {
+    "captures": PUBLISHED,
+    "split": PUBLISHED | PROOFS,
+    "across": frozenset(),
+}
 _SCOPES: Final = {"captures": BUILDS, "split": OF_SPLIT, "across": ACROSS_SPLITS}
 _KINDS: Final = {**TABLES, **SPANNING}
 
@@ -72,31 +67,59 @@ def derive_captures(job: Job) -> Result:
     (all without it), `scope` is one of `captures`, `split`, `across`. Returns `files`, and in
     `copies`, by path, files of `samples` that replace those that were read.
     """
+    try:
+        files, copies = _compared(job)
+        files += _built(job)
+    except _Failure as failure:
+        return {"failure": str(failure)}
+    return {"files": [file._asdict() for file in files], "copies": copies}
+
+
+class _Failure(Exception):
+    """A step failed; the text says why and in which folder."""
+
+
+def _compared(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
+    """Publications: `latencies`, and files of samples whose `trace_id` changes."""
+    scope = job.get("scope", "captures")
+    wanted = _OF_PUBLICATIONS[scope].intersection(job.get("tables", _KINDS))
+    paths = [path for files in job["tasks"] for path in files.get(SAMPLES, ())]
+    if not wanted or not paths:
+        return [], {}
+    known = pq.read_table(job["captures_file"], columns=["sha256"])["sha256"].to_pylist()
+    secret = "".join(sorted(text or "" for text in known)).encode()
+    memory_bytes = job.get("memory_bytes", DERIVE_BYTES_MAX)
+    publications = PublicationFiles(Path(job["folder"]), secret, memory_bytes)
+    try:
+        publications.write(paths, wanted)
+    except OSError as error:
+        raise _Failure(f"{error.strerror or _one_line(error)}: {job['folder']}") from None
+    return publications.found, publications.copies
+
+
+def _built(job: Job) -> list[WrittenFile]:
+    """All other tables, by SQL."""
     wanted = job.get("tables", _KINDS)
     chosen = _SCOPES[job.get("scope", "captures")]
     builds = [build for build in chosen if not build.gives.isdisjoint(wanted)]
     if not builds:
-        return {"files": [], "copies": {}}
+        return []
     folder = Path(job["folder"])
     plan = attempts(job.get("threads", 1), job.get("memory_bytes", DERIVE_BYTES_MAX))
     for number, attempt in enumerate(plan):
         place = folder / f"derived-{number}-{os.getpid()}"
         try:
-            writers = _derived(job, builds, place, attempt)
+            return _derived(job, builds, place, attempt)
         except (duckdb.Error, OSError) as error:
             shutil.rmtree(place, ignore_errors=True)
             if attempt is plan[-1] or not _is_out_of_memory(error):
                 # An error while Arrow reads rows from DuckDB has no `strerror`.
                 cause = getattr(error, "strerror", None) or _one_line(error)
-                return {"failure": f"{cause}: {folder}"}
-        else:
-            files = [one._asdict() for writer in writers for one in writer.found]
-            copies = {old: new for writer in writers for old, new in writer.copies.items()}
-            return {"files": files, "copies": copies}
+                raise _Failure(f"{cause}: {folder}") from None
     raise AssertionError("an attempt ends in a result")
 
 
-def _derived(job: Job, builds: list[Build], folder: Path, attempt: Attempt) -> list[_Writer]:
+def _derived(job: Job, builds: list[Build], folder: Path, attempt: Attempt) -> list[WrittenFile]:
     folder.mkdir(parents=True, exist_ok=True)
     is_small = staged_bytes(job["tasks"]) < IN_MEMORY_BYTES_MAX
     # Dividing small steps among threads takes longer than running them.
@@ -106,7 +129,8 @@ def _derived(job: Job, builds: list[Build], folder: Path, attempt: Attempt) -> l
         # While Python writes one table, DuckDB can work on another.
         ThreadPoolExecutor(attempt.at_once) as pool,
     ):
-        return list(pool.map(lambda build: _put_together(engine, job, build, attempt), builds))
+        found = pool.map(lambda build: _put_together(engine, job, build, attempt), builds)
+        return [file for files in found for file in files]
 
 
 def staged_bytes(tasks: list[dict[str, list[str]]]) -> int:
@@ -123,26 +147,17 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _put_together(engine: Engine, job: Job, build: Build, attempt: Attempt) -> _Writer:
+def _put_together(engine: Engine, job: Job, build: Build, attempt: Attempt) -> list[WrittenFile]:
+    wanted = job.get("tables", _KINDS)
     with engine.second_connection() as own:
         writer = _Writer(own, Path(job["folder"]))
-        wanted = job.get("tables", _KINDS)
-        rows = _rows_of_samples(job["tasks"]) if build is PUBLICATIONS else 0
-        rows_max = attempt.memory_bytes // ROW_BYTES
-        if rows > rows_max:
-            writer.measure_in_parts(job["tasks"], rows, rows_max)
-            tables: dict[str, list[Frame]] = {}
-        else:
-            captures, limit = [job["captures_file"]], attempt.events_max
-            tables = build_tables(own, job["tasks"], captures, writer.keep, [build], limit)
+        captures, limit = [job["captures_file"]], attempt.events_max
+        tables = build_tables(own, job["tasks"], captures, writer.keep, [build], limit)
         for name, frames in tables.items():
-            if name in wanted and name not in writer.kept and name not in _OF_PUBLICATIONS:
+            if name in wanted and name not in writer.kept:
                 for frame in frames:
                     writer.write(name, frame)
-        if not _OF_PUBLICATIONS.isdisjoint(build.gives):
-            paths = [path for files in job["tasks"] for path in files.get(_SAMPLES, ())]
-            writer.write_publications(paths, _OF_PUBLICATIONS.intersection(wanted))
-    return writer
+    return writer.found
 
 
 class _Writer:
@@ -151,16 +166,10 @@ class _Writer:
     def __init__(self, engine: Engine, folder: Path) -> None:
         self.found: list[WrittenFile] = []
         self.kept: set[str] = set()
-        self.copies: dict[str, str] = {}
-        """Copies of files of `samples` with the final `trace_id`, by the original path."""
-        self._measured: Frame | PublicationParts | None = None
         self._engine = engine
         self._folder = folder
 
     def keep(self, name: str, frame: Frame) -> Frame:
-        if name == _MEASURED:
-            self._measured = frame = self._engine.keep(frame)
-            return frame
         if name not in TABLES:
             return self._engine.keep(frame)
         self.kept.add(name)
@@ -170,13 +179,6 @@ class _Writer:
             return frame
         return self._engine.read(TABLES[name], self.write(name, frame))
 
-    def measure_in_parts(self, tasks: list[dict[str, list[str]]], rows: int, rows_max: int) -> None:
-        """Finds publications with memory for fewer rows than there are."""
-        paths = [path for files in tasks for path in files.get(_SAMPLES, ())]
-        samples = self._engine.read(TABLES[_SAMPLES], paths)
-        folder = self._folder / f"parts-{uuid4().hex}"
-        self._measured = PublicationParts(self._engine, samples, rows, rows_max, folder)
-
     def write(self, name: str, frame: Frame) -> list[str]:
         files = ParquetFiles(self._folder, _KINDS)
         for part in _parts(frame):
@@ -184,50 +186,6 @@ class _Writer:
         written = files.close()
         self.found += written
         return [one.path for one in written]
-
-    def write_publications(self, paths: list[str], wanted: Collection[str]) -> None:
-        """Writes `latencies`, and copies of files of `samples` in which a `trace_id` changes."""
-        kind = TABLES[_SAMPLES]
-        samples = cast(Any, self._engine.read(kind, paths))
-        publishers = self._engine.keep(cast(Frame, latencies.publishers_of(samples)))
-        files = ParquetFiles(self._folder, _KINDS)
-        for path in paths:
-            measured = self._measured_in(path)
-            if measured is None:
-                continue
-            rows = self._engine.read_rows(kind, path, ("capture", "session", "seq", "time_ns"))
-            step = latencies.of_rows(*cast(Any, (rows, measured, publishers)))
-            batches = [*cast(Frame, step).batches()]
-            if not batches:
-                continue
-            found = ordered(pa.Table.from_batches(batches))
-            if LATENCIES in wanted:
-                files.write({LATENCIES: latency_tables(Path(path), found)})
-            target = self._folder / _SAMPLES / f"{uuid4().hex}.parquet"
-            if _SAMPLES in wanted and replace_trace_ids(Path(path), target, found):
-                self.copies[path] = str(target)
-        self.found += files.close()
-
-    def _measured_in(self, path: str) -> Frame | None:
-        """Only for rows that the file may have: a join keeps its right side in memory."""
-        bounds = _bounds_of_seq(path)
-        if self._measured is None or bounds is None:
-            return None
-        low, high = bounds
-        if isinstance(self._measured, PublicationParts):
-            return self._measured.between(low, high)
-        return self._measured.filtered(f"seq BETWEEN {low} AND {high}")
-
-
-def _rows_of_samples(tasks: list[dict[str, list[str]]]) -> int:
-    paths = [path for files in tasks for path in files.get(_SAMPLES, ())]
-    return sum(int(pq.read_metadata(path).num_rows) for path in paths)
-
-
-def _bounds_of_seq(path: str) -> tuple[int, int] | None:
-    """The smallest and the largest `seq` in a file; None if it has no rows."""
-    found = pc.min_max(pq.read_table(path, columns=["seq"])["seq"]).as_py()
-    return None if found["min"] is None else (found["min"], found["max"])
 
 
 def _parts(frame: Frame) -> Iterator[pa.Table]:

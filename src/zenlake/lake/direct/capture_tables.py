@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from zenlake import exit_cleanups
 from zenlake.lake.address import LOCAL, Address
 from zenlake.lake.derive.derive_task import derive_captures
-from zenlake.lake.direct.needed import read_for
+from zenlake.lake.derive.needed import read_for
 from zenlake.lake.direct.workers import Workers
 from zenlake.lake.errors import LakeError
 from zenlake.lake.jobs import Job, Result

@@ -1,14 +1,11 @@
-"""Needed: which tables a query uses, and which tables must be read for them."""
+"""Needed: which tables a query uses."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from typing import Final
 
-from zenlake.lake.derive.duck.build import BUILDS
 from zenlake.lake.schema import TABLES
-from zenlake.lake.schema.written import WRITTEN
 
 _WORD: Final = re.compile(r"\w+")
 _BY_TEXT: Final = re.compile(r"\bquery(?:_table)?\s*\(", re.IGNORECASE)
@@ -25,10 +22,3 @@ def tables_in(sql: str) -> frozenset[str]:
         return frozenset(TABLES)
     words = {word.lower() for word in _WORD.findall(sql)}
     return frozenset(name for name in TABLES if name in words)
-
-
-def read_for(tables: Collection[str]) -> list[str]:
-    """The tables that reading must give: these, and those that others are derived from."""
-    builds = [build for build in BUILDS if not build.gives.isdisjoint(tables)]
-    wanted = set(tables).union(*(build.reads for build in builds))
-    return [name for name in WRITTEN if name in wanted]

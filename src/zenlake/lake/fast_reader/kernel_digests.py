@@ -16,7 +16,7 @@ from zenlake.generated_files import write_or_check
 
 SOURCES: Final = Path(__file__).parents[3]
 _IMPORT: Final = re.compile(
-    r"^\s*from (zenlake\.lake[\w.]*|zenlake\.columnar\.sip_hash"
+    r"^\s*from (zenlake\.lake[\w.]*|zenlake\.columnar\.(?:sip_hash|intern)"
     r"|zenlake\.wire\.(?:defaults|sequence)) import ([^(\n]*)",
     re.MULTILINE,
 )

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 from zenlake import exit_cleanups
 from zenlake.lake.address import parse
 from zenlake.lake.derive.crossing import PROOFS
+from zenlake.lake.derive.derivation import Derivation
 from zenlake.lake.derive.duck.build import (
     ACROSS_SPLITS,
     EXPLAINED_QUERIES,
-    PUBLICATIONS,
     QUERIES,
     TOPOLOGY,
-    Build,
 )
+from zenlake.lake.derive.publications import PUBLICATIONS
 from zenlake.lake.errors import LakeError
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
@@ -44,8 +44,8 @@ OnStep = Callable[[str, Path, int], None]
 """Called when a step begins: its name, the folder of progress files, bytes to read."""
 _SAMPLES: Final = "samples"
 _QUERIES: Final = "queries"
-CROSSING: Final = (QUERIES, PUBLICATIONS)
-"""Builds that splits may be unable to make alone."""
+CROSSING: Final[tuple[Derivation, ...]] = (QUERIES, PUBLICATIONS)
+"""Tables that splits may be unable to make alone."""
 _THREADS_MAX: Final = 4
 """Threads of a task that derives tables: each needs memory of its own."""
 
@@ -205,7 +205,7 @@ class _Across:
 
 
 def _across(
-    job: Job, tasks: list[list[dict[str, Any]]], scope: str, builds: Collection[Build]
+    job: Job, tasks: list[list[dict[str, Any]]], scope: str, builds: Collection[Derivation]
 ) -> Job:
     """A job that runs some builds, with the files that they read."""
     reads = frozenset[str]().union(*(build.reads for build in builds))

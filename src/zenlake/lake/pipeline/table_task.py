@@ -18,9 +18,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from zenlake.errors import ZenlakeError
-from zenlake.lake.derive.crossing import crossing_builds
+from zenlake.lake.derive.crossing import crossing_tables
 from zenlake.lake.derive.derive_task import derive_captures
 from zenlake.lake.derive.duck.build import DECLARATIONS_OF_SPLIT, KINDS, OF_SPLIT
+from zenlake.lake.derive.publications import PROOFS, PUBLISHED
 from zenlake.lake.errors import LakeError
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
@@ -98,9 +99,10 @@ def _make_tables(job: Job) -> Result:
 
 def _of_split(job: Job, capture: Job) -> Job:
     """The tables that a split can probably make alone; others wait for all splits."""
-    builds = OF_SPLIT if capture["is_closed"] else (DECLARATIONS_OF_SPLIT,)
-    tables = sorted(frozenset[str]().union(*(build.gives for build in builds)))
-    return {**job, "scope": "split", "tables": tables}
+    tables = DECLARATIONS_OF_SPLIT.gives
+    if capture["is_closed"]:
+        tables = tables.union(PUBLISHED, PROOFS, *(build.gives for build in OF_SPLIT))
+    return {**job, "scope": "split", "tables": sorted(tables)}
 
 
 def _derive_capture(job: Job) -> Result:
@@ -109,8 +111,8 @@ def _derive_capture(job: Job) -> Result:
         crossing: frozenset[str] = frozenset()
         if job["finds_crossing"]:
             splits = [_by_table(files) for files in tasks]
-            builds = crossing_builds(splits, folder, job["memory_bytes"], job.get("threads", 1))
-            crossing = crossing.union(*(build.gives for build in builds))
+            found = crossing_tables(splits, folder, job["memory_bytes"], job.get("threads", 1))
+            crossing = crossing.union(*(one.gives for one in found))
         wanted = [name for name in job["tables"] if name not in crossing]
         derived = _derived({**job, "tables": wanted}, folder, tasks, [job["row"]])
         read = [file for files in tasks for file in files if file["path"] in derived["copies"]]

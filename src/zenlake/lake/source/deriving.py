@@ -1,23 +1,19 @@
-"""Deriving: derived tables of whole captures, by the same steps as in the pipeline.
-
-A task has no Spark session, so the steps run on DuckDB (`lake/derive/duck`).
-"""
+"""Deriving: derived tables of whole captures, by the task of the pipeline."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zenlake.lake.derive.duck import BUILDS, Engine, build_tables
+from zenlake.lake.derive.derive_task import derive_captures
+from zenlake.lake.derive.needed import read_for
 from zenlake.lake.errors import LakeError
-from zenlake.lake.jobs import Job
+from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
 from zenlake.lake.merge.read_task import read_capture
 from zenlake.lake.plan.file_digest import sha256_of
@@ -39,7 +35,7 @@ def derive_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[p
     """Reads captures into files of a temporary folder and derives rows, in bounded memory."""
     with TemporaryDirectory(prefix="zenlake-") as name:
         folder = Path(name)
-        needed = _sources(table)
+        needed = read_for([table])
         tasks: list[dict[str, list[str]]] = []
         rows = []
         for number, job in enumerate(present(jobs, tolerance)):
@@ -52,43 +48,36 @@ def derive_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[p
         if table == _CAPTURES:
             yield captures
             return
-        captures_file = str(folder / "captures.parquet")
+        captures_file = folder / "captures.parquet"
         pq.write_table(captures, captures_file)
-        with Engine(folder) as engine:
-            try:
-                for batch in _batches(engine, tasks, captures_file, table):
-                    yield pa.Table.from_batches([batch])
-            except duckdb.Error as error:
-                raise LakeError(" ".join(str(error).split()), jobs[0]["capture"]) from None
+        files = {"tasks": tasks, "captures_file": str(captures_file)}
+        result = derive_captures({**files, "folder": str(folder / "derived"), "tables": [table]})
+        if "failure" in result:
+            raise LakeError(result["failure"], jobs[0]["capture"])
+        for path in _paths(table, tasks, result):
+            yield from _row_groups(path, table)
 
 
-def _batches(
-    engine: Engine, tasks: list[dict[str, list[str]]], captures_file: str, table: str
-) -> Iterator[pa.RecordBatch]:
-    builds = [build for build in BUILDS if table in build.gives]
-    frames = build_tables(engine, tasks, [captures_file], builds=builds)[table]
-    if table not in WRITTEN:
-        for frame in frames:
-            yield from frame.batches()
-        return
-    # There is a frame for each task with rows. An empty frame means that the rows did not change.
-    read = [files[table] for files in tasks if table in files]
-    for frame, files in zip(frames, read, strict=False):
-        batches = frame.batches()
-        first = next(batches, None)
-        if first is None:
-            batches = engine.read(WRITTEN[table], files).batches()
-        else:
-            yield first
-        yield from batches
+def _paths(table: str, tasks: list[dict[str, list[str]]], result: Result) -> list[str]:
+    if table in WRITTEN:
+        read = [path for files in tasks for path in files.get(table, ())]
+        return [result["copies"].get(path, path) for path in read]
+    return [file["path"] for file in result["files"] if file["table"] == table]
+
+
+def _row_groups(path: str, table: str) -> Iterator[pa.Table]:
+    names = TABLES[table].base.names
+    with pq.ParquetFile(path) as file:
+        for group in range(file.num_row_groups):
+            yield file.read_row_group(group, names)
 
 
 def _read(
-    job: Job, table: str, needed: frozenset[str], folder: Path, tasks: list[dict[str, list[str]]]
+    job: Job, table: str, needed: list[str], folder: Path, tasks: list[dict[str, list[str]]]
 ) -> dict[str, Any]:
     """Adds the files of a capture to `tasks`; its row of `captures`."""
     places = {"folder": str(folder / "tables"), "progress": str(folder / "progress")}
-    result = read_capture({**unpack(job, folder), **places, "only": sorted(needed)})
+    result = read_capture({**unpack(job, folder), **places, "only": needed})
     if "error" in result:
         raise _Unreadable(result["error"])
     if "failure" in result:
@@ -97,14 +86,6 @@ def _read(
     # Only `captures` has the hash, which needs another pass over the file.
     sha256 = sha256_of(job["path"]) if table == _CAPTURES else None
     return capture_row({**job, "path": job["capture"], "sha256": sha256}, [result])
-
-
-@cache
-def _sources(table: str) -> frozenset[str]:
-    """The tables that it is derived from, found by building the steps without rows."""
-    with TemporaryDirectory(prefix="zenlake-") as folder, Engine(Path(folder)) as engine:
-        found = build_tables(engine, [], []).get(table, [])
-        return frozenset[str]().union(*(one.sources for one in found)) - {_CAPTURES}
 
 
 def is_derived(table: str, columns: Collection[str]) -> bool:

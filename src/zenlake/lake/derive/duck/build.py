@@ -8,18 +8,18 @@ joins and windows fits into memory, however long the capture is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
 import pyarrow.parquet as pq
 
+from zenlake.lake.derive.derivation import Derivation
 from zenlake.lake.derive.duck.engine import Engine
 from zenlake.lake.derive.duck.frame import Frame
 from zenlake.lake.derive.steps import (
     build_declarations,
     build_declarations_of_split,
     build_explained_queries,
-    build_publications,
-    build_publications_of_split,
     build_queries,
     build_queries_of_split,
     build_topology,
@@ -33,63 +33,48 @@ Files = Mapping[str, Sequence[str]]
 Keep = Callable[[str, Frame], Frame]
 
 
-class Build(NamedTuple):
-    """Tables that are derived together."""
+@dataclass(frozen=True)
+class Build(Derivation):
+    """Tables that steps make."""
 
     run: Callable[[Any, Any, Any], dict[str, list[Any]]]
-    gives: frozenset[str]
-    reads: frozenset[str]
-    """Tables that it reads, besides `captures`."""
-    is_by_task: bool = False
-    """Whether each part has the files of one task, which are of one capture."""
 
 
 _OF_QUERIES: Final = frozenset({"exchange_events", "declare_events", "sessions"})
 _OF_DECLARATIONS: Final = frozenset({"declare_events", "interest_events", "sessions"})
 _OF_TOPOLOGY: Final = frozenset({"node_events", "edge_events", "sessions"})
-_OF_PUBLICATIONS: Final = frozenset({"samples"})
 
-QUERIES: Final = Build(build_queries, frozenset({"queries", "replies"}), _OF_QUERIES)
-PUBLICATIONS: Final = Build(
-    build_publications, frozenset({"latencies", "samples"}), _OF_PUBLICATIONS, is_by_task=True
-)
+QUERIES: Final = Build(frozenset({"queries", "replies"}), _OF_QUERIES, build_queries)
 BUILDS: Final = (
     QUERIES,
     Build(
-        build_declarations,
         frozenset({"declarations", "ros_entities", "interests", "nodes", "adjacencies"}),
         _OF_DECLARATIONS | _OF_TOPOLOGY,
+        build_declarations,
     ),
-    PUBLICATIONS,
 )
-"""Builds of all derived tables of whole captures."""
+"""Builds of all derived tables of whole captures, without those of publications."""
 
 DECLARATIONS_OF_SPLIT: Final = Build(
-    build_declarations_of_split, frozenset({"declarations", "interests"}), _OF_DECLARATIONS
+    frozenset({"declarations", "interests"}), _OF_DECLARATIONS, build_declarations_of_split
 )
 QUERIES_OF_SPLIT: Final = Build(
-    build_queries_of_split,
     QUERIES.gives | {"unexplained_queries", "empty_hops", "question_groups"},
     _OF_QUERIES - {"declare_events"},
-)
-PUBLICATIONS_OF_SPLIT: Final = Build(
-    build_publications_of_split,
-    PUBLICATIONS.gives | {"content_groups", "sample_sessions"},
-    _OF_PUBLICATIONS,
-    is_by_task=True,
+    build_queries_of_split,
 )
 TOPOLOGY: Final = Build(
-    build_topology,
     frozenset({"ros_entities", "nodes", "adjacencies"}),
     _OF_TOPOLOGY | {"declarations"},
+    build_topology,
 )
 EXPLAINED_QUERIES: Final = Build(
-    build_explained_queries,
     frozenset({"queries"}),
     frozenset({"unexplained_queries", "empty_hops", "declarations", "sessions"}),
+    build_explained_queries,
 )
 
-OF_SPLIT: Final = (QUERIES_OF_SPLIT, DECLARATIONS_OF_SPLIT, PUBLICATIONS_OF_SPLIT)
+OF_SPLIT: Final = (QUERIES_OF_SPLIT, DECLARATIONS_OF_SPLIT)
 """Builds that run in one split of a capture."""
 ACROSS_SPLITS: Final = (TOPOLOGY, EXPLAINED_QUERIES)
 """Builds that always need all splits."""
@@ -97,7 +82,6 @@ ACROSS_SPLITS: Final = (TOPOLOGY, EXPLAINED_QUERIES)
 EVENTS_MAX: Final = 800_000
 """Events that are processed at a time."""
 _CAPTURES: Final = "captures"
-_SAMPLES: Final = "samples"
 _EVENTS: Final = ("exchange_events", "declare_events", "interest_events")
 _OF_SESSIONS: Final = (*_EVENTS, "sessions")
 KINDS: Final = {
@@ -129,9 +113,7 @@ def build_tables(
     hold = keep or (lambda name, frame: engine.keep(frame))
     found: dict[str, list[Frame]] = {}
     for build in builds:
-        parts = list(
-            _by_task(engine, tasks) if build.is_by_task else _parts(engine, tasks, events_max)
-        )
+        parts = list(_parts(engine, tasks, events_max))
         found |= build.run(whole, parts or [whole], hold)
     return found
 
@@ -157,12 +139,6 @@ def _parts(engine: Engine, tasks: Sequence[Files], events_max: int) -> Iterator[
         rows += count
     if held:
         yield from _cut(engine, _together(held), rows, events_max)
-
-
-def _by_task(engine: Engine, tasks: Sequence[Files]) -> Iterator[dict[str, Frame]]:
-    for files in tasks:
-        if _SAMPLES in files:
-            yield {_SAMPLES: engine.read(KINDS[_SAMPLES], files[_SAMPLES])}
 
 
 def _events(files: Files) -> int:

@@ -15,7 +15,6 @@ from zenlake.lake.derive.steps import (
     declarations,
     exchanges,
     interests,
-    latencies,
     nodes,
     queries,
     replies,
@@ -39,8 +38,6 @@ __all__ = [
     "build_declarations",
     "build_declarations_of_split",
     "build_explained_queries",
-    "build_publications",
-    "build_publications_of_split",
     "build_queries",
     "build_queries_of_split",
     "build_topology",
@@ -58,15 +55,12 @@ def build_all(tables: Frames, keep: Keep = _as_it_is) -> Frames:
     name and the frame of each step that is read several times: it may persist the frame, or write
     it and return what it reads back.
     """
-    found = [
-        build(tables, [tables], keep)
-        for build in (build_queries, build_declarations, build_publications)
-    ]
+    found = [build(tables, [tables], keep) for build in (build_queries, build_declarations)]
     return {name: _together(frames) for tables in found for name, frames in tables.items()}
 
 
 # Each build takes all rows (`whole`), and the same rows in parts, each with all events of its
-# sessions. Steps that cross sessions use the whole. Three builds make all tables of whole captures.
+# sessions. Steps that cross sessions use the whole. Two builds make all tables of whole captures.
 # If a capture is read in splits, each split is a whole for the builds `of_split`, and two more
 # builds span all splits.
 
@@ -149,34 +143,6 @@ def build_topology(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
         "ros_entities": [ros_entities.build(whole["declarations"])],
         "nodes": [nodes.build(whole["node_events"])],
         "adjacencies": [adjacencies.build(whole["edge_events"], whole["sessions"])],
-    }
-
-
-def build_publications(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
-    """Latencies of whole captures; `samples` only of captures in which a `trace_id` changes.
-
-    The others have the right `trace_id` since they were read.
-    """
-    contents = keep("contents", latencies.contents_of_captures(whole["samples"]))
-    return _publications(whole, contents, parts, keep)
-
-
-def build_publications_of_split(whole: Frames, parts: Sequence[Frames], keep: Keep) -> Parts:
-    """Latencies of a split; right if no other split has an equal publication (`content_groups`) and
-    several sessions have samples (`sample_sessions`)."""
-    contents = keep("contents", latencies.contents_of(whole["samples"]))
-    return {
-        **_publications(whole, contents, parts, keep),
-        "content_groups": [latencies.groups_of(contents)],
-        "sample_sessions": [latencies.sessions_of(whole["samples"])],
-    }
-
-
-def _publications(whole: Frames, contents: DataFrame, parts: Sequence[Frames], keep: Keep) -> Parts:
-    measured = keep("measured", latencies.measure(contents, keep))
-    return {
-        "latencies": [latencies.build(whole["samples"], measured)],
-        "samples": [latencies.traced(part["samples"], measured) for part in parts],
     }
 
 

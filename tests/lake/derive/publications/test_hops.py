@@ -6,25 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
+from tests.lake.derive.publications.derived import Row, latencies, traced_samples
 from tests.trace.sidecar import PATHS, sidecar_of
-from zenlake.lake.derive.duck import Engine, build_tables
 from zenlake.lake.exact_reader.exact_tables import stage
 from zenlake.lake.schema import TABLES
 
-Row = dict[str, Any]
 MS = 1_000_000
-
-
-def built(tmp_path: Path, samples: pa.Table, table: str = "latencies") -> list[Row]:
-    path = str(tmp_path / "samples.parquet")
-    pq.write_table(samples, path)
-    with Engine(tmp_path) as engine:
-        [frame] = build_tables(engine, [{"samples": [path]}], [])[table]
-        found = [row for batch in frame.batches() for row in batch.to_pylist()]
-    return sorted(found, key=lambda row: (row["capture"], row["seq"]))
 
 
 def sent(seq: int, way: str, payload: bytes = b"1", **more: Any) -> Row:
@@ -121,40 +110,45 @@ CASES: dict[str, tuple[list[Row], list[int | None]]] = {
 }
 
 
-def given() -> dict[str, list[Row]]:
-    rows = [{"capture": case, **row} for case, (sent, _) in CASES.items() for row in sent]
-    return {"samples": rows}
+def samples_of(rows: list[Row]) -> pa.Table:
+    return pa.Table.from_pylist(rows, TABLES["samples"].base.arrow)
 
 
 def test_hops_of_a_publication_have_one_trace(tmp_path: Path) -> None:
     found: dict[str, list[int | None]] = {case: [] for case in CASES}
-    samples = pa.Table.from_pylist(given()["samples"], TABLES["samples"].base.arrow)
-    for row in built(tmp_path, samples):
+    rows = [{"capture": case, **row} for case, (sent, _) in CASES.items() for row in sent]
+    for row in latencies(samples_of(rows), tmp_path):
         found[row["capture"]].append(row["trace_id"])
     assert found == {case: wanted for case, (_, wanted) in CASES.items()}
 
 
 def test_samples_have_the_same_traces(tmp_path: Path) -> None:
-    """A sample on one hop is its own trace; a capture with only such samples is not rewritten."""
+    """A sample on one hop is its own trace."""
     more = (sent(1009, "x>y", b"own"), sent(1010, "x>y", key=None))
     rows = [
         {"capture": case, **row, "trace_id": None if row["key"] is None else row["seq"]}
         for case, (given, _) in CASES.items()
         for row in (*given, *more)
     ]
-    samples = pa.Table.from_pylist(rows, TABLES["samples"].base.arrow)
-    wanted = {case: [*traces, 1009, None] for case, (_, traces) in CASES.items() if traces}
-    expected = [row for row in samples.to_pylist() if row["capture"] in wanted]
-    expected.sort(key=lambda row: (row["capture"], row["seq"]))
+    samples = samples_of(rows)
+    expected = samples.to_pylist()
+    known = {case: [*traces] for case, (_, traces) in CASES.items() if traces}
     for row in expected:
-        row["trace_id"] = wanted[row["capture"]].pop(0)
-    assert built(tmp_path, samples, "samples") == expected
+        if known.get(row["capture"]):
+            row["trace_id"] = known[row["capture"]].pop(0)
+    assert traced_samples(samples, tmp_path) == expected
+
+
+def test_samples_on_one_hop_keep_their_file(tmp_path: Path) -> None:
+    rows = [{"capture": "c", **row, "trace_id": row["seq"]} for row in CASES["one hop"][0]]
+    samples = samples_of(rows)
+    assert traced_samples(samples, tmp_path) is None
+    assert latencies(samples, tmp_path) == []
 
 
 def test_latencies_are_measured_from_the_first_hop(tmp_path: Path) -> None:
     rows = [sent(1, "p>r"), sent(3, "r>s"), sent(7, "r>t"), sent(8, "t>u")]
-    given = [{"capture": "c", **row} for row in rows]
-    found = built(tmp_path, pa.Table.from_pylist(given, TABLES["samples"].base.arrow))
+    found = latencies(samples_of([{"capture": "c", **row} for row in rows]), tmp_path)
     assert [row["latency_ms"] for row in found] == [0, 2, 6, 7]
     assert [row["is_last"] for row in found] == [False, True, False, True]
     assert {(row["publisher_zid"], row["sent_ns"]) for row in found} == {("p", MS)}
@@ -163,7 +157,7 @@ def test_latencies_are_measured_from_the_first_hop(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["routers_ring", "qos_matrix"])
 def test_each_real_put_is_one_trace(tmp_path: Path, name: str) -> None:
     """The trace begins at the node of the application."""
-    found = built(tmp_path, stage(str(PATHS[name]), name)["samples"])
+    found = latencies(stage(str(PATHS[name]), name)["samples"], tmp_path)
     sidecar = sidecar_of(name)
     assert all(row["trace_id"] is not None for row in found)
     traces = {row["trace_id"] for row in found}
@@ -174,7 +168,8 @@ def test_each_real_put_is_one_trace(tmp_path: Path, name: str) -> None:
 
 def test_put_of_a_peer_to_several_peers_is_one_trace(tmp_path: Path) -> None:
     name = "peers_gossip"
-    found = built(tmp_path, stage(str(PATHS[name]), name)["samples"], "samples")
+    found = traced_samples(stage(str(PATHS[name]), name)["samples"], tmp_path)
+    assert found is not None
     sidecar = sidecar_of(name)
     puts = [*sidecar.of("put"), *sidecar.of("delete")]
     assert len({row["trace_id"] for row in found}) == len(puts) < len(found)

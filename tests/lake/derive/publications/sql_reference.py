@@ -1,42 +1,55 @@
-"""Publications: which rows of `samples` are one publication, on several hops.
+"""The rows of `latencies` by SQL: an independent definition, with which the steps are compared.
 
-A publication has no number that hops repeat. It is identified by the first of these that applies:
-
-1. Its content (key, kind, payload, encoding, attachment, source information) and its place among
-   those with the same content, if that is certain: nodes at both ends of all sessions are known, no
-   node received a publication twice, and one of these holds:
-   - one node sent it first, to all its neighbours at once, and every session that carried this
-     content did so equally often, in the order of the first: routers keep the order, and may add a
-     timestamp, but only one;
-   - one session had it first, without timestamps, and as many were added, in order;
-   - one node received it first, and each came over all its hops in less time than there was
-     between any two that this node received.
-2. The source information that its publisher sent, or its timestamp, which routers do not change.
-
-Equal contents to which different routers added timestamps are different publications: they are
-compared for each of these routers.
-
-Otherwise `trace_id` is null. An example is a burst of equal values of which a later subscriber got
-only some: it cannot be known which.
+Each statement is one step; `{name}` is the result of another one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Any
 
-from zenlake.lake.derive.steps.conform import query
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from zenlake.lake.derive.duck import Engine
+from zenlake.lake.derive.duck.dialect import translate
+from zenlake.lake.schema import TABLES
 
-_AT_ONCE_NS: Final = 20_000_000
-"""A node sends a publication to all its neighbours within this time."""
+FOUND = ("capture", "seq", "trace_id", "sent_ns", "is_last", "publisher_zid", "latency_ms")
+"""Columns of the result."""
+_AT_ONCE_NS = 20_000_000
 
-# The columns that `latencies.contents_of` adds are explained there.
+_CONTENTS = """
+WITH hashed AS (
+    SELECT time_ns, seq, kind, payload, encoding, attachment, source_zid, source_eid, source_sn,
+        timestamp_ns,
+        xxhash64(capture, session) AS spot,
+        xxhash64(capture, key) AS topic,
+        CASE WHEN sender_zid IS NOT NULL THEN xxhash64(sender_zid) END AS sender,
+        CASE WHEN receiver_zid IS NOT NULL THEN xxhash64(receiver_zid) END AS receiver,
+        CASE WHEN timestamp IS NOT NULL THEN xxhash64(timestamp) END AS stamp,
+        CASE WHEN timestamp IS NOT NULL THEN xxhash64(split_part(timestamp, '/', 2)) END AS stamper
+    FROM {samples}
+    WHERE ignored IS NULL AND key IS NOT NULL
+)
+SELECT time_ns, seq, spot, sender, receiver, stamp, timestamp_ns AS stamp_ns, stamper,
+    xxhash64(topic, 1, kind, 2, payload, 3, encoding, 4, attachment, 5,
+        source_zid, 6, source_eid, 7, source_sn) AS content,
+    xxhash64(spot, 1, sender) AS hop,
+    CASE WHEN source_sn IS NOT NULL
+            THEN xxhash64(topic, 1, source_zid, 2, source_eid, 3, source_sn)
+        WHEN stamp IS NOT NULL THEN xxhash64(topic, 4, stamp) END AS mark
+FROM hashed
+"""
 
-# A row without a timestamp belongs to the router that received it, if that added timestamps.
-_SPLIT: Final = """
+_SEVERAL = """
+SELECT samples.* FROM {samples} AS samples
+LEFT SEMI JOIN (
+    SELECT capture FROM {samples} GROUP BY capture HAVING count(DISTINCT session) > 1
+) AS several ON samples.capture = several.capture
+"""
+
+_SPLIT = """
 WITH several AS (
     SELECT content FROM {contents} WHERE stamper IS NOT NULL
     GROUP BY content HAVING min(stamper) < max(stamper)
@@ -55,9 +68,7 @@ LEFT JOIN stampers ON contents.content = stampers.content
     AND contents.receiver = stampers.stamper AND contents.stamper IS NULL
 """
 
-# A hop is the first if its sender did not receive the content: the sender is `source`, the receiver
-# `entry`. Contents on a single hop need no comparison.
-_CERTAIN: Final = """
+_CERTAIN = """
 WITH hops AS (
     SELECT content, hop, min(sender) AS sender, count(*) AS times,
         count(receiver) AS receivers, min(receiver) AS receiver, max(is_split) AS is_split
@@ -83,9 +94,7 @@ SELECT content, max(times) AS times,
 FROM judged GROUP BY content HAVING count(*) > 1 OR max(is_split)
 """
 
-# `place` counts equal contents on a hop; most come once. If one is seen before the first hop, or
-# has two timestamps, the order does not identify publications.
-_NUMBERED: Final = f"""
+_NUMBERED = f"""
 WITH joined AS (
     SELECT spot, seq, time_ns, split.content, hop, sender, receiver, stamp, stamp_ns, mark, times,
         coalesce(is_complete AND is_even AND has_one_source, false) AS is_certain,
@@ -118,10 +127,7 @@ SELECT spot, seq, time_ns, numbered.content, hop, sender, receiver, stamp, stamp
 FROM numbered LEFT JOIN known ON numbered.content = known.content
 """
 
-# The others: hops have different counts of a content, because subscribers came and went.
-# `number` is the place at the entry, and that of the timestamp among those that were added;
-# `before` is the place of the last one at the entry so far.
-_UNEVEN: Final = """
+_UNEVEN = """
 WITH uneven AS (
     SELECT spot, seq, time_ns, content, hop, receiver, stamp, is_entry,
         dense_rank() OVER (PARTITION BY content, is_entry
@@ -164,7 +170,7 @@ LEFT JOIN apart ON uneven.content = apart.content
 WHERE stamped.content IS NOT NULL OR apart.content IS NOT NULL
 """
 
-_MATCHED: Final = """
+_MATCHED = """
 SELECT numbered.spot, numbered.seq, time_ns, sender, receiver,
     is_known OR uneven.seq IS NOT NULL AS is_known,
     coalesce(uneven.publication, numbered.publication) AS publication
@@ -172,13 +178,56 @@ FROM {numbered} AS numbered
 LEFT JOIN {uneven} AS uneven ON numbered.seq = uneven.seq AND numbered.spot = uneven.spot
 """
 
+_MEASURED = """
+WITH publications AS (
+    SELECT publication, min(seq) AS trace_id, min(struct(seq, spot, sender)) AS first,
+        CASE WHEN count(*) > 1 THEN min(time_ns) END AS sent_ns
+    FROM {numbered} WHERE publication IS NOT NULL GROUP BY publication
+),
+passed_on AS (
+    SELECT DISTINCT publication, sender FROM {numbered} WHERE publication IS NOT NULL
+)
+SELECT numbered.spot, numbered.seq, trace_id, sent_ns,
+    CASE WHEN is_known THEN first.sender END AS publisher,
+    CASE WHEN numbered.publication IS NOT NULL THEN passed_on.sender IS NULL END AS is_last
+FROM {numbered} AS numbered
+LEFT JOIN publications ON numbered.publication = publications.publication
+LEFT JOIN passed_on ON numbered.publication = passed_on.publication
+    AND numbered.receiver = passed_on.sender
+"""
 
-def build(contents: DataFrame, keep: Callable[[str, DataFrame], DataFrame]) -> DataFrame:
-    """`publication` of each row whose content has several hops; null if it is not known.
+_FOUND = """
+SELECT capture, samples.seq, measured.trace_id, sent_ns, is_last,
+    publishers.publisher_zid, (time_ns - sent_ns) / 1e6D AS latency_ms
+FROM {samples} AS samples
+JOIN {measured} AS measured
+    ON samples.seq = measured.seq AND xxhash64(capture, session) = measured.spot
+LEFT JOIN (
+    SELECT DISTINCT xxhash64(sender_zid) AS hash, sender_zid AS publisher_zid
+    FROM {samples} WHERE sender_zid IS NOT NULL
+) AS publishers ON measured.publisher = publishers.hash
+"""
 
-    `is_known`: whether its first hop is known too.
-    """
-    split = keep("split", query(_SPLIT, contents=contents))
-    certain = keep("certain", query(_CERTAIN, split=split))
-    numbered = keep("hops", query(_NUMBERED, split=split, certain=certain))
-    return query(_MATCHED, numbered=numbered, uneven=query(_UNEVEN, numbered=numbered))
+
+class _Translating(Engine):
+    def translated(self, text: str) -> str:
+        return translate(text)
+
+
+def rows_by_sql(samples: pa.Table, folder: Path) -> list[dict[str, Any]]:
+    """Ordered by capture and `seq`, with the columns `FOUND`."""
+    path = folder / "samples_for_sql.parquet"
+    pq.write_table(samples, path)
+    with _Translating(folder) as engine:
+        rows = engine.read(TABLES["samples"], [str(path)])
+        chosen = engine.keep(engine.sql(_SEVERAL, samples=rows))
+        contents = engine.keep(engine.sql(_CONTENTS, samples=chosen))
+        split = engine.keep(engine.sql(_SPLIT, contents=contents))
+        certain = engine.keep(engine.sql(_CERTAIN, split=split))
+        numbered = engine.keep(engine.sql(_NUMBERED, split=split, certain=certain))
+        uneven = engine.keep(engine.sql(_UNEVEN, numbered=numbered))
+        matched = engine.keep(engine.sql(_MATCHED, numbered=numbered, uneven=uneven))
+        measured = engine.keep(engine.sql(_MEASURED, numbered=matched))
+        found = engine.sql(_FOUND, samples=rows, measured=measured)
+        listed = [row for batch in found.batches() for row in batch.to_pylist()]
+    return sorted(listed, key=lambda row: (row["capture"], row["seq"]))

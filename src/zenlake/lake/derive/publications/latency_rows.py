@@ -21,13 +21,6 @@ LATENCIES: Final = "latencies"
 _ROW: Final = "row"
 
 
-def ordered(found: pa.Table) -> pa.Table:
-    """`found` by the numbers of rows, as `latency_tables` needs it."""
-    rows = found.column(_ROW).to_numpy()
-    is_ordered = bool((rows[1:] > rows[:-1]).all())
-    return found if is_ordered else found.take(np.argsort(rows))
-
-
 def latency_tables(source: Path, found: pa.Table) -> Iterator[pa.Table]:
     """A table for each row group of `source`; `found` has the other columns by `row`, in order."""
     declared = TABLES[LATENCIES].base.columns

@@ -1,0 +1,16 @@
+"""Which tables reading must give, so that others can be derived."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from zenlake.lake.derive.duck.build import BUILDS
+from zenlake.lake.derive.publications import PUBLICATIONS
+from zenlake.lake.schema.written import WRITTEN
+
+
+def read_for(tables: Collection[str]) -> list[str]:
+    """These tables, and those that others are derived from, as far as reading gives them."""
+    derived = [one for one in (*BUILDS, PUBLICATIONS) if not one.gives.isdisjoint(tables)]
+    wanted = set(tables).union(*(one.reads for one in derived))
+    return [name for name in WRITTEN if name in wanted]

@@ -1,0 +1,58 @@
+"""Publications are those that an independent definition in SQL finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tests.chance import IS_FULL
+from tests.lake.derive.publications.derived import Row, latencies
+from tests.lake.derive.publications.random_samples import random_samples
+from tests.lake.derive.publications.sql_reference import FOUND, rows_by_sql
+from tests.trace.sidecar import PATHS
+from zenlake.lake.derive.publications import files
+from zenlake.lake.exact_reader.exact_tables import stage
+
+SEEDS = 400 if IS_FULL else 6
+CAPTURES = 60
+NAMES = ("pubsub_router", "routers_ring", "qos_matrix", "peers_gossip", "impaired", "multicast")
+
+
+def of_sql(rows: list[Row]) -> list[Row]:
+    return [{name: row[name] for name in FOUND} for row in rows]
+
+
+@pytest.fixture(params=["blake2b", "kernel"])
+def hashing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few samples are hashed without a kernel."""
+    monkeypatch.setattr(files, "KERNEL_ROWS_MIN", 0 if request.param == "kernel" else 1 << 40)
+
+
+@pytest.mark.usefixtures("hashing")
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_random_samples(seed: int, tmp_path: Path) -> None:
+    samples = random_samples(seed, CAPTURES)
+    found = latencies(samples, tmp_path)
+    assert of_sql(found) == rows_by_sql(samples, tmp_path)
+    known = [row for row in found if row["trace_id"] is not None]
+    assert 100 < len(known) < len(found)
+
+
+@pytest.mark.usefixtures("hashing")
+def test_samples_of_real_captures(tmp_path: Path) -> None:
+    samples = pa.concat_tables(stage(str(PATHS[name]), name)["samples"] for name in NAMES)
+    found = latencies(samples, tmp_path)
+    assert of_sql(found) == rows_by_sql(samples, tmp_path)
+    assert len(found) > 500
+
+
+@pytest.mark.parametrize("rows_max", [1, 40, 300])
+def test_samples_in_parts(rows_max: int, tmp_path: Path) -> None:
+    """More samples than fit into memory, in several files."""
+    samples = random_samples(1, CAPTURES)
+    memory_bytes = rows_max * files.ROW_BYTES
+    found = latencies(samples, tmp_path, files=4, memory_bytes=memory_bytes)
+    assert found == latencies(samples, tmp_path)
+    assert not [*tmp_path.rglob("parts-*/*/*")], "files of parts are removed when they are read"
