@@ -30,6 +30,8 @@ from zenlake.limits import DERIVE_BYTES_MAX
 IN_MEMORY_BYTES_MAX: Final = 8 << 20
 """Bytes of staged files, which are compressed, up to which all steps fit into memory together."""
 _BATCHES_IN_A_GROUP: Final = 8
+_PARTS_OF_MEMORY: Final = (1, 4, 16)
+"""If the system refuses memory, publications are compared in more and smaller parts."""
 _OF_PUBLICATIONS: Final[dict[str, frozenset[str]]] = {
     "captures": PUBLISHED,
     "split": PUBLISHED | PROOFS,
@@ -88,13 +90,18 @@ def _compared(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
         return [], {}
     known = pq.read_table(job["captures_file"], columns=["sha256"])["sha256"].to_pylist()
     secret = "".join(sorted(text or "" for text in known)).encode()
-    memory_bytes = job.get("memory_bytes", DERIVE_BYTES_MAX)
-    publications = PublicationFiles(Path(job["folder"]), secret, memory_bytes)
-    try:
-        publications.write(paths, wanted)
-    except OSError as error:
-        raise _Failure(f"{error.strerror or _one_line(error)}: {job['folder']}") from None
-    return publications.found, publications.copies
+    folder, memory_bytes = Path(job["folder"]), job.get("memory_bytes", DERIVE_BYTES_MAX)
+    for part in _PARTS_OF_MEMORY:
+        publications = PublicationFiles(folder, secret, memory_bytes // part)
+        try:
+            publications.write(paths, wanted)
+        except MemoryError:
+            continue
+        except (OSError, pa.ArrowException) as error:
+            cause = getattr(error, "strerror", None) or _one_line(error)
+            raise _Failure(f"{cause}: {folder}") from None
+        return publications.found, publications.copies
+    raise _Failure(f"out of memory while publications were compared: {folder}")
 
 
 def _built(job: Job) -> list[WrittenFile]:

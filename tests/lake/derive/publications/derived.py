@@ -52,5 +52,5 @@ def derived(
     job: Job = {"tasks": [{"samples": [path]} for path in paths], "captures_file": str(captures)}
     job |= {"folder": str(place), "tables": ["latencies", "samples"], **more}
     result = derive_captures(job)
-    assert "failure" not in result
+    assert "failure" not in result, result
     return result, paths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +13,8 @@ from tests.lake.derive.publications.derived import Row, latencies
 from tests.lake.derive.publications.random_samples import random_samples
 from tests.lake.derive.publications.sql_reference import FOUND, rows_by_sql
 from tests.trace.sidecar import PATHS
-from zenlake.lake.derive.publications import files
+from zenlake.lake.derive import derive_task
+from zenlake.lake.derive.publications import PublicationFiles, files
 from zenlake.lake.exact_reader.exact_tables import stage
 
 SEEDS = 400 if IS_FULL else 6
@@ -56,3 +58,29 @@ def test_samples_in_parts(rows_max: int, tmp_path: Path) -> None:
     found = latencies(samples, tmp_path, files=4, memory_bytes=memory_bytes)
     assert found == latencies(samples, tmp_path)
     assert not [*tmp_path.rglob("parts-*/*/*")], "files of parts are removed when they are read"
+
+
+def test_refused_memory_leads_to_smaller_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = random_samples(2, CAPTURES)
+    expected = latencies(samples, tmp_path)
+    asked: list[int] = []
+
+    class Refused(PublicationFiles):
+        def __init__(self, folder: Path, secret: bytes, memory_bytes: int) -> None:
+            super().__init__(folder, secret, memory_bytes)
+            asked.append(memory_bytes)
+
+        def write(self, paths: Sequence[str], wanted: Collection[str]) -> None:
+            if len(asked) < 3:
+                raise MemoryError
+            super().write(paths, wanted)
+
+    monkeypatch.setattr(derive_task, "PublicationFiles", Refused)
+    assert latencies(samples, tmp_path, memory_bytes=1 << 20) == expected
+    assert asked == [1 << 20, 1 << 18, 1 << 16]
+    asked.clear()
+    monkeypatch.setattr(derive_task, "_PARTS_OF_MEMORY", (1, 4))
+    with pytest.raises(AssertionError, match="out of memory while publications were compared"):
+        latencies(samples, tmp_path)

@@ -140,7 +140,7 @@ def _resolve_aliases(
     )
     # Prefixes: those known before, by their place in `different`, then one for each definition.
     before = [
-        memory.aliases.get(int(one) >> 32, {}).get(int(one) & 0xFFFF_FFFF) for one in different
+        memory.aliases.get(one >> 32, {}).get(one & 0xFFFF_FFFF) for one in different.tolist()
     ]
     after = _define(rows, memory, written, texts, codes, definitions)
     prefixes = before + after
