@@ -16,6 +16,7 @@ from tests.lake.source.live.recorded import (
 )
 from tests.lake.source.live.streams import Stream, rows
 from tests.lake.source.reading import read
+from zenlake.recording.packet_headers import ends_of_pair, parse
 
 HOUR_NS = 3_600_000_000_000
 
@@ -74,15 +75,34 @@ def test_query_appears_with_its_final_response(tmp_path: Path, packets: list[Rec
     assert sum(counts) == everything.num_rows
 
 
-def test_deadline_settles_a_query_without_a_response(
+def is_on(link: str, packet: Recorded) -> bool:
+    """Whether a packet is on this link, by the port of the side that opened it."""
+    headers = parse(packet.data)
+    assert headers is not None
+    opener = int(link.split("-")[0].rpartition(":")[2])
+    return opener in (end.port for end in ends_of_pair(headers.pair))
+
+
+def test_query_without_a_response_is_settled_by_the_first_packet_after_its_deadline(
     tmp_path: Path, packets: list[Recorded]
 ) -> None:
+    folder = write_recording(tmp_path / "without a response", packets[:60], 1)
+    asked = read(str(folder / "00000001.pcapng.part"), "queries").to_pylist()
+    deadline_ns, seq, link = max(
+        (query["time_ns"] + int(query["timeout_ms"] * 1e6), query["seq"], query["link"])
+        for query in asked
+        if query["verdict"] == "open"
+    )
     recorder = TestRecorder(tmp_path / "recording")
     stream = Stream(recorder.folder, "queries")
     recorder.write(packets[:60])
-    assert "timeout" not in stream.all()["verdict"].to_pylist()
-    recorder.write([packets[60]._replace(time_ns=packets[60].time_ns + HOUR_NS)])
-    assert "timeout" in stream.all()["verdict"].to_pylist()
+    assert seq not in stream.all()["seq"].to_pylist()
+    other = [packet for packet in packets[60:] if not is_on(link, packet)]
+    recorder.write([other[0]._replace(time_ns=deadline_ns)])
+    assert seq not in stream.all()["seq"].to_pylist()
+    recorder.write([other[1]._replace(time_ns=deadline_ns + 1)])
+    [settled] = [query for query in stream.all().to_pylist() if query["seq"] == seq]
+    assert settled["verdict"] == "timeout"
 
 
 def test_replies_an_hour_late_are_read_once(tmp_path: Path, packets: list[Recorded]) -> None:

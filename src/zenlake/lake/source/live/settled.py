@@ -126,10 +126,12 @@ class OpenRequests:
         closed = {
             session
             for part in tables.get(SESSIONS, ())
-            for session, closed_ns in zip(
-                part["session"].to_pylist(), part["closed_ns"].to_pylist(), strict=True
+            for session, closed_ns, ended_by in zip(
+                *(part[name].to_pylist() for name in ("session", "closed_ns", "ended_by")),
+                strict=True,
             )
-            if closed_ns is not None
+            # A session that was silent until the end of what was read may go on afterwards.
+            if closed_ns is not None and ended_by != "lease"
         }
         for place, one in list(self._open.items()):
             is_late = one.deadline_ns is not None and last_ns > one.deadline_ns
