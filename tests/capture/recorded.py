@@ -14,6 +14,7 @@ from zenlake.capture.link_layer import IPV4, IPV6, network_layer
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.pcapng_writer import PcapngWriter
 from zenlake.capture.recordings import GROWING_SUFFIX, MARKER_NAME, segment_name
+from zenlake.recording.redaction_rules import RedactionRules
 from zenlake.recording.segment_file import head_blocks
 from zenlake.recording.state_tracker import StateTracker
 
@@ -93,25 +94,28 @@ def write_recording(
     return folder
 
 
-def linked_packets(path: Path) -> list[Packet]:
+def linked_packets(path: Path, rules: RedactionRules | None = None) -> list[Packet]:
     """The TCP links of a capture as a recorder at one of their ends would write them.
 
     `interface` has the flags of the blocks.
     """
     return [
         Packet(number, one.time_ns, fmt.LINK_TYPE_RAW_IP, one.data, len(one.data), one.flags)
-        for number, one in enumerate(recorded(path, "tcp"), 1)
+        for number, one in enumerate(recorded(path, "tcp", rules), 1)
     ]
 
 
-def write_tracked_recording(folder: Path, parts: Sequence[Sequence[Packet]]) -> Path:
+def write_tracked_recording(
+    folder: Path, parts: Sequence[Sequence[Packet]], is_redacted: bool = False
+) -> Path:
     """As `write_recording`, with the state that a recorder writes."""
     folder.mkdir()
     (folder / MARKER_NAME).write_text(json.dumps({"format": 1, "id": RECORDING_ID}))
     tracker = StateTracker()
     for index, part in enumerate(parts):
         before = part[0].number - 1
-        head = head_blocks(RECORDING_ID, index + 1, before, tracker.packets(), tracker.forgotten)
+        state = tracker.packets(), tracker.forgotten
+        head = head_blocks(RECORDING_ID, index + 1, before, *state, is_redacted)
         end = fmt.statistics_block(part[-1].time_ns, 0)
         blocks = b"".join(map(wire_block, part))
         (folder / segment_name(index + 1)).write_bytes(head + blocks + end)

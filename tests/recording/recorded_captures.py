@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from zenlake import trace
 from zenlake.capture.packet import Packet
 from zenlake.capture.segment_format import FIRST, LINK_TYPE_RAW_IP, PLAIN
 from zenlake.recording.link_packets import LinkPackets, first_seq
 from zenlake.recording.packet_headers import End, end_of_locator, of_one_family
+from zenlake.recording.redaction import LinkRedactor, Redactor
+from zenlake.recording.redaction_rules import RedactionRules
 from zenlake.recording.state_tracker import StatePacket
 from zenlake.trace import TraceEvent
 from zenlake.trace.link import LinkBatch, LinkClosed
@@ -33,11 +36,17 @@ def is_plain(batch: LinkBatch) -> bool:
 
 
 @cache
-def recorded(path: Path, protocol: str = "") -> tuple[StatePacket, ...]:
-    """The packets of all links of a capture, or those of one protocol, whose beginning is in it."""
+def recorded(
+    path: Path, protocol: str = "", rules: RedactionRules | None = None
+) -> tuple[StatePacket, ...]:
+    """The packets of all links of a capture, or those of one protocol, whose beginning is in it.
+
+    A stream of which the capture lacks bytes has a gap, as where a recorder dropped them.
+    """
     found: list[StatePacket] = []
-    links: dict[str, LinkPackets] = {}
+    links: dict[str, _Link] = {}
     lossy: set[str] = set()
+    redactor = None if rules is None else Redactor(rules)
     now = 0
     with trace.open(str(path)) as capture:
         for item, _ in capture.steps():
@@ -46,7 +55,7 @@ def recorded(path: Path, protocol: str = "") -> tuple[StatePacket, ...]:
             if isinstance(item, LinkClosed):
                 closed = links.pop(item.link.name, None)
                 if closed is not None and item.cause != "end":
-                    found += [StatePacket(now, 0, one) for one in closed.closing()]
+                    found += [StatePacket(now, 0, one) for one in closed.packets.closing()]
                 continue
             if not isinstance(item, LinkBatch) or item.link.protocol == "scouting":
                 continue
@@ -54,24 +63,47 @@ def recorded(path: Path, protocol: str = "") -> tuple[StatePacket, ...]:
             if protocol not in ("", link.protocol):
                 continue
             is_stream = link.protocol in ("tcp", "ws")
+            known = links.get(link.name)
+            if item.state == "gap" and is_stream and known is not None:
+                known.lose(item.direction, len(item.data) + item.lost_bytes)
+                continue
             if link.session is None or item.state != "ok" or link.name in lossy:
                 lossy.add(link.name)  # a recorder would have all of its bytes
                 continue
             if not link.session.seen_start or (is_stream and not link.seen_start):
                 continue
-            packets = links.get(link.name)
-            if packets is None:
+            if known is None:
                 seq = first_seq(now)
                 packets = LinkPackets(ends_of(*link.ends), is_stream, [seq, seq])
-                links[link.name] = packets
+                known = links[link.name] = _Link(
+                    packets, None if redactor is None else redactor.link()
+                )
                 found += [StatePacket(now, 0, one) for one in packets.opening()]
-            data = item.data
+            flags = PLAIN if is_plain(item) else 0
+            changed = known.filtered(item.direction, item.data, flags)
+            if changed is None or (item.data and not changed[0]):
+                continue
+            data, flags = changed
             if is_stream:
                 data = len(data).to_bytes(4 if item.form == LOW_LATENCY else 2, "little") + data
-            flags = PLAIN if is_plain(item) else 0
-            for number, one in enumerate(packets.data(item.direction, data)):
+            for number, one in enumerate(known.packets.data(item.direction, data)):
                 found.append(StatePacket(now, flags if number else flags | FIRST, one))
     return tuple(found)
+
+
+class _Link(NamedTuple):
+    """A link of a recorder, with the rules for it."""
+
+    packets: LinkPackets
+    filter: LinkRedactor | None
+
+    def lose(self, direction: int, size: int) -> None:
+        self.packets.skip(direction, size)
+        if self.filter is not None:
+            self.filter.lost(direction, is_plain=False)
+
+    def filtered(self, direction: int, data: bytes, flags: int) -> tuple[bytes, int] | None:
+        return (data, flags) if self.filter is None else self.filter.batch(direction, data, flags)
 
 
 def events_of(

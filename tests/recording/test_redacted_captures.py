@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.recording.recorded_captures import CAPTURES
+from tests.recording.recorded_captures import CAPTURES, recorded
 from zenlake import trace
+from zenlake.capture.packet import Packet
+from zenlake.capture.segment_format import LINK_TYPE_RAW_IP
 from zenlake.errors import WireError
 from zenlake.recording.redaction import Redactor
 from zenlake.recording.redaction_rules import EXCLUDED, RedactionRules
+from zenlake.recording.state_tracker import StatePacket
+from zenlake.rules import Checker
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.link import LinkBatch
 from zenlake.trace.links.units import LOW_LATENCY
 from zenlake.trace.session import Session
+from zenlake.trace.trace import from_packets
 from zenlake.wire import (
     Declare,
     DeclareKeyExpr,
@@ -159,6 +165,41 @@ def test_excluded_key_is_in_no_batch(path: Path) -> None:
                     if isinstance(one, Oam) or not isinstance(one, NetworkMessage):
                         continue
                     assert key.encode() not in _without_payload(one), (key, one)
+
+
+def rules_for(path: Path) -> list[RedactionRules]:
+    """Rules about keys of the capture, their beginnings and their ends."""
+    keys = [key for key in units_of(path)[1] if "@" not in key]
+    firsts = sorted({key.split("/")[0] for key in keys})
+    lasts = sorted({key.split("/")[-1] for key in keys})
+    excluded = [
+        *keys[:4],
+        *(f"{one}/**" for one in firsts[:2]),
+        *(f"**/{one}" for one in lasts[:3]),
+    ]
+    return [RedactionRules([one]) for one in [*excluded, "**"]] + [RedactionRules((), ["**"])]
+
+
+def findings(packets: tuple[StatePacket, ...]) -> Counter[str]:
+    """What is reported about a recording with rules, by rule."""
+    reader = from_packets((len(packets), packets[-1].time_ns if packets else 0))
+    checker = Checker(is_redacted=lambda: True)
+    for number, one in enumerate(packets, 1):
+        packet = Packet(number, one.time_ns, LINK_TYPE_RAW_IP, one.data, len(one.data))
+        for item, events in reader.feed(packet):
+            checker.feed(item, events)
+    for item, events in reader.finish():
+        checker.feed(item, events)
+    checker.finish()
+    return Counter(checker.counts)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_no_node_is_blamed_for_what_was_removed(path: Path) -> None:
+    as_sent = findings(recorded(path))
+    for rules in rules_for(path):
+        more = findings(recorded(path, "", rules)) - as_sent
+        assert not more, (rules.exclude, rules.drop_payload)
 
 
 def _without_payload(message: NetworkMessage) -> bytes:

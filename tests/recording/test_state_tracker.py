@@ -81,6 +81,14 @@ def summaries(events: list[TraceEvent], start: int, left_out: set[str]) -> list[
     return found
 
 
+def after_gaps(found: list[tuple[object, ...]]) -> list[str]:
+    """What both readers report of links with gaps.
+
+    The reader of everything waits for the missing bytes, and reports gaps from before the cut.
+    """
+    return sorted(repr(one) for one in found if one[1] not in ("tcp_gap", "sn_gap"))
+
+
 def lifetimes(
     events: list[TraceEvent], start: int, since_ns: int, left_out: set[str]
 ) -> list[tuple[object, ...]]:
@@ -129,13 +137,19 @@ def test_reader_from_any_cut_reads_what_a_reader_of_everything_reads(name: str) 
         pytest.skip("no link of this capture begins in it")
     whole = events_of([], packets, 1)
     left_out = several_links(whole)
+    has_gap = any(isinstance(event, Missing) and event.kind == "tcp_gap" for event in whole)
+    assert has_gap == (name == "impaired.pcapng.gz")
     for cut in range(1, CUTS + 1):
         start = 1 + len(packets) * cut // (CUTS + 1)
         state = tracker_after(packets[: start - 1]).packets()
         assert all(one.time_ns <= packets[start - 1].time_ns for one in state)
         events = events_of(state, packets, start)
         since_ns = packets[start - 1].time_ns
-        assert summaries(events, start, left_out) == summaries(whole, start, left_out), start
+        found, expected = (summaries(one, start, left_out) for one in (events, whole))
+        if has_gap:
+            assert after_gaps(found) == after_gaps(expected), start
+        else:
+            assert found == expected, start
         wanted = lifetimes(whole, start, since_ns, left_out)
         assert lifetimes(events, start, since_ns, left_out) == wanted, start
 

@@ -26,7 +26,10 @@ from zenlake.capture.segment_reader import SegmentReader, begins_segment
 from zenlake.errors import CaptureError
 
 HARMLESS: Final = frozenset(
-    (pcapng.UNKNOWN_BLOCK, pcapng.COMMENTS_LEFT_OUT, segment_reader.DROPPED)
+    (
+        *(pcapng.UNKNOWN_BLOCK, pcapng.COMMENTS_LEFT_OUT),
+        *(segment_reader.DROPPED, segment_reader.REMOVED),
+    )
 )
 """Reasons to skip a part of a file that are no damage."""
 

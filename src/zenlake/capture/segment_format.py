@@ -39,7 +39,9 @@ FIRST: Final = 2
 """Flag: the packet begins a batch (of a stream: with its length prefix). Only scouting has UDP
 packets without it."""
 FORMAT_VERSION: Final = 1
-"""The flags of a section header."""
+"""A flag of each section header."""
+REDACTED: Final = 2
+"""Flag of a section header: rules have removed messages or payloads before they were written."""
 
 TRAILER_BYTES: Final = 32
 ENTERPRISE: Final = 32473
@@ -64,11 +66,14 @@ _PADDING: Final = (b"", b"\0\0\0", b"\0\0", b"\0")
 _PACKET_BYTES: Final = 28
 
 
-def section_block(comment: str, application: str, packets_before: int) -> bytes:
+def section_block(
+    comment: str, application: str, packets_before: int, is_redacted: bool = False
+) -> bytes:
     """The first block of a segment."""
     options = _option(COMMENT, comment.encode()) + _option(_APPLICATION, application.encode())
     body = _SECTION.pack(_BYTE_ORDER, 1, 0, -1) + options
-    return _block(SECTION, body, FORMAT_VERSION, packets_before)
+    flags = FORMAT_VERSION | REDACTED if is_redacted else FORMAT_VERSION
+    return _block(SECTION, body, flags, packets_before)
 
 
 def interface_block(index: int, name: str) -> bytes:

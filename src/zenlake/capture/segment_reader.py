@@ -20,6 +20,7 @@ from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.pcapng import CUT, IMPOSSIBLE_TIME, INTERFACE, PACKET, SECTION, TOO_LONG
 from zenlake.capture.segment_format import (
     LINK_TYPE_RAW_IP,
+    REDACTED,
     STATE,
     STATISTICS,
     TRAILER_BYTES,
@@ -32,6 +33,7 @@ WRONG_CHECKSUM: Final = "damaged blocks of a recording"
 OUT_OF_ORDER: Final = "packets of a recording with a number out of order"
 MISSING: Final = "packets of a recording that are in none of its segments"
 DROPPED: Final = "packets that did not fit into the buffer of the recorder"
+REMOVED: Final = "segments of a recording with rules, which remove messages or payloads"
 STATE_LEFT_OUT: Final = "state packets above the limit"
 
 PACKET_NUMBER_MAX: Final = 1 << 38
@@ -143,7 +145,7 @@ class SegmentReader:
                             yield from self._pop_state()
                         yield packet
                 else:
-                    self._other(type, trailer[1])
+                    self._other(type, *trailer)
                 position = stop
             self.place = input.base + position
             place = self._next_block(self.place)
@@ -192,9 +194,11 @@ class SegmentReader:
         data = buffer[first : first + captured]
         return Packet(number, time_ns, LINK_TYPE_RAW_IP, data, length, index)
 
-    def _other(self, type: int, number: int) -> None:
+    def _other(self, type: int, flags: int, number: int) -> None:
         """A block without a packet."""
         if type == SECTION:
+            if flags & REDACTED:
+                self._skipped.add(REMOVED, 0)
             if self._is_first and not number:
                 self.dropped = 0
             if self.number < number <= PACKET_NUMBER_MAX:

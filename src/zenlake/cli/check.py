@@ -69,7 +69,8 @@ def run(args: argparse.Namespace) -> int:
         with zenlake.trace.open(file, ports=args.port) as trace:
             report = _Report(file, args.limit)
             steps = watched_steps(trace, [file], is_shown=not args.json)
-            _check(steps, report, [rule.id for rule in chosen], args.json)
+            checker = rules.Checker([rule.id for rule in chosen], trace.is_redacted)
+            _check(steps, report, checker, args.json)
             if args.json:
                 print_json(report.totals(trace))
             else:
@@ -87,9 +88,7 @@ def _chosen(args: argparse.Namespace) -> list[Rule]:
     return [rule for rule in found if SEVERITIES.index(rule.severity) <= worst]
 
 
-def _check(steps: Steps, report: _Report, only: list[str], as_json: bool) -> None:
-    checker = rules.Checker(only)
-
+def _check(steps: Steps, report: _Report, checker: rules.Checker, as_json: bool) -> None:
     def collect() -> None:
         for finding in checker.pop_findings():
             report.add(finding)

@@ -24,14 +24,19 @@ from zenlake.recording.state_tracker import StatePacket
 
 
 def head_blocks(
-    recording: str, number: int, packets_before: int, state: list[StatePacket], forgotten: int
+    recording: str,
+    number: int,
+    packets_before: int,
+    state: list[StatePacket],
+    forgotten: int,
+    is_redacted: bool = False,
 ) -> bytes:
     """The first blocks of a segment: section, interfaces, state."""
     comment: dict[str, object] = {"recording": recording, "segment": number}
     if forgotten:
         comment["forgotten"] = forgotten
     blocks = [
-        section_block(json.dumps(comment), "zenlake", packets_before),
+        section_block(json.dumps(comment), "zenlake", packets_before, is_redacted),
         interface_block(WIRE, "wire"),
         interface_block(STATE, "state"),
     ]

@@ -122,7 +122,12 @@ class SegmentOutput:
     def _open_segment(self) -> None:
         state = self._tracker.packets()
         head = head_blocks(
-            self._folder.id, self._next_number, self.packets, state, self._tracker.forgotten
+            self._folder.id,
+            self._next_number,
+            self.packets,
+            state,
+            self._tracker.forgotten,
+            bool(self._settings.rules),
         )
         segment = SegmentFile(self._folder.path, self._next_number, self._folder.files)
         try:

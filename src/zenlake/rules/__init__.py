@@ -40,7 +40,7 @@ __all__ = [
 
 def check(trace: Trace, only: Collection[str] | None = None) -> Iterator[Finding]:
     """Yields the violations of all or some rules in a capture as they are found."""
-    checker = Checker(only)
+    checker = Checker(only, trace.is_redacted)
     for item, events in trace.steps():
         checker.feed(item, events)
         if checker.findings:

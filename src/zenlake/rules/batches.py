@@ -37,6 +37,7 @@ def _prefix_bytes(seen: SeenBatch) -> int:
     " the batch size agreed on; nor is a unit of a low-latency link.",
     page="wire reference §6.1, §9; SN-29",
     screen=Condition("unit.bytes > agreed.batch_size"),
+    unredacted=True,
 )
 def batch_too_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
     agreed = _agreed_bytes(seen)
@@ -54,6 +55,7 @@ def batch_too_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
     " large as the link carries.",
     page="Message Reference, JOIN; SN-87",
     screen=Irregular("NOT_TCP"),
+    unredacted=True,
 )
 def group_batch_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
     agreed = _agreed_bytes(seen)

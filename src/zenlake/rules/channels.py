@@ -113,6 +113,7 @@ def sn_skipped_after_fragments(message: Frame | Fragment, seen: Seen) -> str | N
     text="A FRAME holds one or more messages; an empty one only uses up its number.",
     page="Message Reference, FRAME; SN-31",
     screen=Condition("frame.is_empty"),
+    unredacted=True,
 )
 def frame_empty(message: Frame, seen: Seen) -> str | None:
     if message.messages or seen.link_facts.is_cut:
@@ -149,6 +150,7 @@ def priority_not_agreed(message: Frame | Fragment, seen: Seen) -> str | None:
     page="wire reference §6.3",
     whole=True,
     screen=Condition("channel.is_known and agreed.qos and qos_byte & 7 != channel.priority"),
+    unredacted=True,
 )
 def priority_differs(message: Any, seen: Seen) -> str | None:
     carrier = seen.event.carrier
@@ -172,6 +174,7 @@ def priority_differs(message: Any, seen: Seen) -> str | None:
     text="Declarations, interests, queries, replies and link states are sent reliably.",
     page="behaviour reference §2.10",
     screen=Condition("channel.is_known and not channel.is_reliable"),
+    unredacted=True,
 )
 def best_effort_control(message: Any, seen: Seen) -> str | None:
     return "in a best-effort channel" if seen.event.reliable is False else None

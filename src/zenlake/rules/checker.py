@@ -8,7 +8,7 @@ is not checked any more, because the batch boundaries that are found afterwards 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from zenlake.errors import WireError
@@ -61,6 +61,7 @@ class Checker:
         "_asked",
         "_by_declaration",
         "_by_subject",
+        "_is_redacted",
         "_link_facts",
         "_session_facts",
         "_unassigned",
@@ -68,7 +69,12 @@ class Checker:
         "findings",
     )
 
-    def __init__(self, only: Collection[str] | None = None) -> None:
+    def __init__(
+        self, only: Collection[str] | None = None, is_redacted: Callable[[], bool] | None = None
+    ) -> None:
+        """Applies all rules, or `only` some. `is_redacted` says whether the capture lacks messages
+        that a recorder has removed."""
+        self._is_redacted = is_redacted
         self.findings: list[Finding] = []
         self.counts: dict[str, int] = {}
         """How often each rule was broken: the sum of `times` of all its findings.
@@ -150,6 +156,8 @@ class Checker:
     def _report(self, rule: Rule, side: SideFacts, place: Place, text: str) -> None:
         if place.packet <= 0:
             return  # the state of a recording: it may have been checked where it was sent
+        if rule.needs_unredacted and self._is_redacted is not None and self._is_redacted():
+            return
         times = side.broken.get(rule.id, 0) + 1
         # Known deviations are reported once for each side.
         if rule.severity == NOTE and times > 1:

@@ -157,6 +157,7 @@ def declaration_repeated(message: Declare, seen: Seen) -> str | None:
     whole=True,
     bodies=ENTITIES,
     screen=Condition("not has.interest_id"),
+    unredacted=True,
 )
 def declaration_unasked(message: Declare, seen: Seen) -> str | None:
     body = message.body

@@ -152,6 +152,7 @@ def fragments_undecodable(undecoded: Undecoded, seen: SeenGap) -> str | None:
     text="A fragment carries a part of a message.",
     page="Message Reference, FRAGMENT; wire reference §7",
     screen=Condition("payload_length == 0"),
+    unredacted=True,
 )
 def fragment_empty(message: Fragment, seen: Seen) -> str | None:
     return None if message.payload or message.drop else f"fragment {message.sn} is empty"

@@ -37,6 +37,9 @@ def _lines() -> Iterator[str]:
     yield "`whole` rules depend on earlier messages. They are applied only where the capture has a"
     yield "session from its INIT on, without a gap, on one TCP connection or WebSocket. SN-n are"
     yield "rows of the [spec notes](../spec-notes.md), which also list the spec pages."
+    yield ""
+    yield "`unredacted` rules are not applied to recordings with [rules about keys]"
+    yield "(../recording.md#leave-keys-or-payloads-out), because the recorder may break them."
     for topic, rules in BY_TOPIC.items():
         yield ""
         yield f"## {topic}"
@@ -44,7 +47,7 @@ def _lines() -> Iterator[str]:
         yield "| rule | severity | says | written in |"
         yield "|---|---|---|---|"
         for rule in rules:
-            whole = ", whole" if rule.needs_whole else ""
+            whole = ", whole" * rule.needs_whole + ", unredacted" * rule.needs_unredacted
             text = rule.text.replace("|", "\\|")
             yield f"| `{rule.id}` | {rule.severity}{whole} | {text} | {linked(rule.page, '../')} |"
 

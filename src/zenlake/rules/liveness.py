@@ -44,6 +44,7 @@ def _lease_ms(side: SideFacts) -> int:
     page="Message Reference, OPEN; wire reference §5.7",
     whole=True,
     screen=TrackedBy("silences"),
+    unredacted=True,
 )
 def lease_exceeded(batch: LinkBatch, seen: SeenBatch) -> str | None:
     silence_ms, lease_ms = _silence_ms(seen, batch.direction), _lease_ms(seen.sender)
@@ -60,6 +61,7 @@ def lease_exceeded(batch: LinkBatch, seen: SeenBatch) -> str | None:
     page="wire reference §5.7, §13",
     whole=True,
     screen=TrackedBy("silences"),
+    unredacted=True,
 )
 def keep_alive_late(batch: LinkBatch, seen: SeenBatch) -> str | None:
     silence_ms, lease_ms = _silence_ms(seen, batch.direction), _lease_ms(seen.sender)
@@ -78,6 +80,7 @@ def keep_alive_late(batch: LinkBatch, seen: SeenBatch) -> str | None:
     page="wire reference §5.7, §12.7 N21",
     whole=True,
     screen=TrackedBy("silences"),
+    unredacted=True,
 )
 def lease_not_enforced(batch: LinkBatch, seen: SeenBatch) -> str | None:
     silence_ms, lease_ms = _silence_ms(seen, 1 - batch.direction), _lease_ms(seen.receiver)

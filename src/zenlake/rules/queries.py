@@ -163,6 +163,7 @@ def response_final_missing(request: OpenRequest, end: Ending) -> str | None:
     page="behaviour reference §2.6",
     whole=True,
     screen=TrackedBy("requests"),
+    unredacted=True,
 )
 def reply_key_outside(message: Response, seen: Seen) -> str | None:
     request, key = seen.receiver.requests.get(message.request_id), seen.event.key

@@ -24,7 +24,17 @@ Judge = Callable[[Any, Any], str | None]
 class Rule:
     """Id, severity, text, source, and the function that checks it."""
 
-    __slots__ = ("id", "judge", "needs_whole", "page", "screen", "severity", "subjects", "text")
+    __slots__ = (
+        "id",
+        "judge",
+        "needs_unredacted",
+        "needs_whole",
+        "page",
+        "screen",
+        "severity",
+        "subjects",
+        "text",
+    )
 
     def __init__(
         self,
@@ -36,6 +46,7 @@ class Rule:
         needs_whole: bool,
         judge: Judge,
         screen: Screen | None = None,
+        needs_unredacted: bool = False,
     ) -> None:
         self.id = id
         self.severity = severity
@@ -49,6 +60,8 @@ class Rule:
         self.judge = judge
         self.screen = screen
         """How the fast reader of the lake knows that it is not broken (`screens`)."""
+        self.needs_unredacted = needs_unredacted
+        """Whether a recorder that removes messages may be what breaks it."""
 
     def __repr__(self) -> str:
         return f"Rule({self.id}, {self.severity})"
@@ -70,6 +83,7 @@ def rule(
     whole: bool = False,
     bodies: tuple[type, ...] = (),
     screen: Screen | None = None,
+    unredacted: bool = False,
 ) -> Callable[[Judge], Judge]:
     """Register the function below as a rule about `subjects`.
 
@@ -79,7 +93,8 @@ def rule(
     def register(judge: Judge) -> Judge:
         assert id not in REGISTERED, id
         check_screen(screen)
-        found = REGISTERED[id] = Rule(id, severity, text, page, subjects, whole, judge, screen)
+        found = Rule(id, severity, text, page, subjects, whole, judge, screen, unredacted)
+        REGISTERED[id] = found
         for subject in subjects:
             BY_SUBJECT.setdefault(subject, []).append(found)
         for body in bodies:

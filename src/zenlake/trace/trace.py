@@ -11,6 +11,7 @@ from typing import Final
 
 from zenlake.capture.files import HARMLESS, packets
 from zenlake.capture.packet import Packet, Skipped
+from zenlake.capture.segment_reader import REMOVED
 from zenlake.capture.tcp_streams import TcpStreams
 from zenlake.capture.transport import Segment, TransportReader
 from zenlake.trace.events import MessageSeen, TraceEvent, Undecoded
@@ -43,6 +44,7 @@ class Trace:
         self.skipped = Skipped()
         """What was skipped below Zenoh, by reason, including damage of the file."""
         self._damage = Skipped()
+        self._is_redacted = False
         self.undecoded: dict[str, int] = {}
         """Bytes by state: `truncated`, `gap`, `encrypted`, `not_zenoh`, `malformed`."""
         self.packets = 0
@@ -85,6 +87,11 @@ class Trace:
     def is_damaged(self) -> bool:
         """Whether a file could not be read in full."""
         return not self._damage.counts.keys() <= HARMLESS
+
+    def is_redacted(self) -> bool:
+        """Whether the packets so far are those of a recording from which rules removed messages."""
+        known = self._is_redacted or REMOVED in self._damage.counts
+        return known or REMOVED in self.skipped.counts
 
     def __iter__(self) -> Iterator[TraceEvent]:
         for events in self.chunks():
@@ -200,15 +207,19 @@ def count_kinds(events: list[TraceEvent], counts: dict[str, int]) -> None:
             counts[kind] = counts.get(kind, 0) + 1
 
 
-def from_packets(end: tuple[int, int] | None = None, damage: Skipped | None = None) -> Trace:
+def from_packets(
+    end: tuple[int, int] | None = None, damage: Skipped | None = None, is_redacted: bool = False
+) -> Trace:
     """The trace of packets that the caller reads and selects: call `feed` for each, then `finish`.
 
     Packets keep their numbers; `end` is the number and time of the last packet of the capture, if
-    that is not the last one that is fed. `damage` has what the caller could not read.
+    that is not the last one that is fed. `damage` has what the caller could not read; `is_redacted`
+    says what it does not tell.
     """
     found = Trace((), (), end)
     if damage is not None:
         found.use_damage(damage)
+    found._is_redacted = is_redacted
     return found
 
 

@@ -28,7 +28,7 @@ class ExactReader:
     def __init__(self, trace: Trace, capture: str, only: Collection[str] | None = None) -> None:
         """Makes all tables, or `only` some."""
         self._rows = new_rows(capture, only)
-        self._violations = ViolationRecorder(self._rows)
+        self._violations = ViolationRecorder(self._rows, trace)
         self._maker = RowMaker(trace, self._rows) if self._rows.tables.keys() - {TABLE} else None
         self._step = 0
 

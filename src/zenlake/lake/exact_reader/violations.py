@@ -8,6 +8,7 @@ from zenlake.trace.events import TraceEvent
 from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.rows._generated.records import ViolationsRow
 from zenlake.trace.rows.rows import Rows
+from zenlake.trace.trace import Trace
 
 if TYPE_CHECKING:
     from zenlake.rules import Checker, Finding
@@ -18,9 +19,9 @@ TABLE = ViolationsRow.TABLE
 class ViolationRecorder:
     """Takes the same steps of a trace as the row maker."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, trace: Trace) -> None:
         self._rows = rows
-        self._checker = _new_checker() if TABLE in rows.tables else None
+        self._checker = _new_checker(trace) if TABLE in rows.tables else None
 
     def feed(self, item: LinkItem, events: list[TraceEvent]) -> None:
         checker = self._checker
@@ -37,11 +38,11 @@ class ViolationRecorder:
             add_findings(self._rows, self._checker.pop_findings())
 
 
-def _new_checker() -> Checker:
+def _new_checker(trace: Trace) -> Checker:
     """There are many rules: they are imported only if they are needed."""
     from zenlake.rules import Checker
 
-    return Checker()
+    return Checker(is_redacted=trace.is_redacted)
 
 
 def add_findings(rows: Rows, findings: list[Finding]) -> None:

@@ -52,7 +52,7 @@ class GrowingReader:
         self._trace = from_packets(damage=cursor.skipped)
         self._rows = new_rows(capture)
         self._maker = RowMaker(self._trace, self._rows)
-        self._violations = ViolationRecorder(self._rows)
+        self._violations = ViolationRecorder(self._rows, self._trace)
         self._waiting: list[Packet] = []
         self._passed = [(-1, cursor.position.segment)]
         """Numbers of packets and of segments, in which the cursor was after that packet."""
@@ -156,7 +156,7 @@ class GrowingReader:
         """The segment with which a reader must begin to have the rows that are not written yet:
         rows wait until the handshake of their session is over."""
         waiting = [row.packet for rows in self._rows.tables.values() for row in rows]
-        oldest = min(waiting, default=self.number)
+        oldest = min(waiting, default=self.number + 1)
         return [segment for number, segment in self._passed if number < oldest][-1]
 
     def _in_copy(self, folder: Path) -> Result:

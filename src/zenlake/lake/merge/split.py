@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zenlake import trace
-from zenlake.capture.segment_reader import DROPPED
+from zenlake.capture.segment_reader import DROPPED, REMOVED
 from zenlake.lake.exact_reader.exact_tables import ExactReader, Tables
 from zenlake.lake.exact_reader.violations import TABLE as VIOLATIONS
 from zenlake.trace.trace import Steps, Trace, from_packets
@@ -64,9 +64,11 @@ def _read_surveyed(
 
     wanted = np.ones(len(survey), np.bool_) if split.wanted is None else split.wanted
     columnar = ColumnarReader(split.capture, survey, wanted, split.only)
-    found = from_packets((survey.last_number, survey.last_ns))
+    found = _trace_of(survey)
     if survey.dropped and split.with_other:
         found.skipped.add(DROPPED, 0, survey.dropped)
+    if survey.redacted and split.with_other:
+        found.skipped.add(REMOVED, 0, survey.redacted)
     exact = ExactReader(found, split.capture, split.only)
     stretch_bytes = _stretch_bytes(survey, wanted, chunk_bytes)
     place = split.with_other, stretch_bytes, split.content
@@ -90,7 +92,7 @@ def _read_again(
     """Reads pairs that may have broken rules with the exact reader, for the rules alone."""
     from zenlake.lake import fast_reader
 
-    found = from_packets((survey.last_number, survey.last_ns))
+    found = _trace_of(survey)
     exact = ExactReader(found, split.capture, (VIOLATIONS,))
     doubting = survey.doubting(doubted)
     content = split.content
@@ -99,6 +101,11 @@ def _read_again(
             _feed_steps(exact, found.feed(packet), write)
     _feed_steps(exact, found.finish(), write)
     write(exact.finish())
+
+
+def _trace_of(survey: fast_reader.Survey) -> Trace:
+    end = survey.last_number, survey.last_ns
+    return from_packets(end, is_redacted=survey.redacted > 0)
 
 
 def _feed_steps(exact: ExactReader, steps: Steps, write: Write) -> None:

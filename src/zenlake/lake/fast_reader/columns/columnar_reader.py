@@ -84,7 +84,7 @@ class ColumnarReader:
         self._topology = Topology(self._rows)
         self._screen = None
         if only is None or VIOLATIONS in only:
-            self._screen = Screen(len(survey), self._rows, self._links)
+            self._screen = Screen(survey, self._rows, self._links)
 
     @property
     def doubted(self) -> NDArray[np.bool_] | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _FACTS: Final = (
     *("size_bytes", "packets", "first_ns", "last_ns", "others", "cut_bytes"),
-    *("packets_before", "state_packets", "dropped"),
+    *("packets_before", "state_packets", "dropped", "redacted"),
 )
 _MORE: Final = ("keys", "marks", "ranges", "specials", "elsewhere")
 COUNTED: Final = (
@@ -79,6 +79,8 @@ class Survey:
         """Packets before the first one, with numbers up to 0."""
         self.dropped = facts["dropped"]
         """Packets that the recorder dropped."""
+        self.redacted = facts["redacted"]
+        """Segments of a recorder with rules, which remove messages."""
         self.keys: NDArray[np.int64] = columns["keys"]
         self.pair_of: NDArray[np.int32] = columns["pair_of"]
         """The pair of each packet of the ranges, or `NO_PAIR`, or `OTHER_TASK`."""

@@ -124,6 +124,7 @@ def _survey_of(capture_pass: CapturePass, identities: Identities) -> Survey:
         "packets_before": capture_pass.scan.packets_before,
         "state_packets": capture_pass.scan.state_packets,
         "dropped": capture_pass.scan.dropped,
+        "redacted": capture_pass.scan.redacted,
     }
     columns: dict[str, NDArray[Any]] = {
         name: pairs.state[: pairs.count, place].copy() for name, place in COLUMNS.items()

@@ -72,7 +72,7 @@ class PcapngScan:
 
     first_number = 1
     """The number of the first packet."""
-    packets_before = state_packets = dropped = 0
+    packets_before = state_packets = dropped = redacted = 0
     """As in `SegmentScan`."""
     is_growing = False
 

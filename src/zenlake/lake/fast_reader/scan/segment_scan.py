@@ -1,4 +1,4 @@
-# Parts: 56cb8c78c926c2e4
+# Parts: f3871e63c60ba415
 """SegmentScan: the packets of a recording, as long as every block is valid and in order.
 
 A kernel reads blocks with packets and computes their checksums; Python reads the few sections and
@@ -21,6 +21,7 @@ from zenlake.capture.recordings import is_growing_segment
 from zenlake.capture.segment_format import (
     ENTERPRISE,
     LINK_TYPE_RAW_IP,
+    REDACTED,
     STATE,
     STATISTICS,
     TRAILER_BYTES,
@@ -88,6 +89,8 @@ class SegmentScan:
         self._window = window
         self._is_checked = is_checked
         self._sections = 0
+        self.redacted = 0
+        """Segments of a recorder with rules."""
         self._memory = np.zeros(_MEMORY_WORDS, np.int64)
         self.is_growing = window.is_growing or is_growing_segment(window.path)
         self.packets_before = self._packets_before()
@@ -193,6 +196,7 @@ class SegmentScan:
             return DAMAGED, length
         if kind == SECTION and not self._begin_section(trailer[1]):
             return DAMAGED, length
+        self.redacted += kind == SECTION and trailer[0] & REDACTED != 0
         return SPECIAL, length
 
     def _begin_section(self, packets_before: int) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zenlake.lake.exact_reader.violations import add_findings
+from zenlake.lake.fast_reader import Survey
 from zenlake.lake.fast_reader.columns.decoded import Decoded
 from zenlake.lake.fast_reader.columns.keys import KeyColumn
 from zenlake.lake.fast_reader.screening import rule_selection
@@ -62,12 +63,13 @@ class _Waiting(NamedTuple):
 class Screen:
     """Collects violations; `doubted` marks the pairs that the exact reader must check."""
 
-    def __init__(self, pairs: int, rows: Rows, links: dict[int, Link]) -> None:
+    def __init__(self, survey: Survey, rows: Rows, links: dict[int, Link]) -> None:
+        pairs = len(survey)
         self.doubted = np.zeros(pairs, np.bool_)
         self._rows = rows
         self._links = links
         self._pairs: dict[Link, int] = {}
-        self._checker = Checker(rule_selection.rules_of_checker())
+        self._checker = Checker(rule_selection.rules_of_checker(), lambda: survey.redacted > 0)
         self._terms = AgreedTerms(pairs)
         self._requests = RequestScreen()
         self._sources = SourceScreen()
