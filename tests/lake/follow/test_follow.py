@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,10 +110,14 @@ def test_follower_of_a_long_recording_begins_with_the_state_of_a_segment(
     recording = recording_of(tmp_path, name)
     lake = tmp_path / "lake"
     settings = Settings(replay_bytes=1, until_end=True)
+    begun: list[int | None] = []
     while not recording.is_written:
         recording.grow(len(recording.packets) // 3)
         with opened(recording, lake, spark, settings) as follower:
+            begun.append(follower._start()["segment"])
             follower.step()
+    assert begun[0] is None
+    assert all(segment is not None and segment > 1 for segment in begun[1:])
     # The first segments are not needed any more: a recorder may delete them.
     (recording.folder / "00000001.pcapng").unlink()
     recording.finish()
@@ -271,7 +277,8 @@ def test_reader_that_dies_is_started_again(tmp_path: Path, spark: SparkSession) 
         while not recording.is_written:
             recording.grow(150)
             follower.step()
-            follower.kill_reader()
+            if follower._reader is not None:
+                os.kill(follower._reader.pid, signal.SIGKILL)
         recording.finish()
         for _ in range(3):
             follower.step()

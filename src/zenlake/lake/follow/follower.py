@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -190,11 +188,6 @@ class Follower:
             "segment": first_segment(self._path, state.segment, self._settings.replay_bytes),
             "facts": state.facts,
         }
-
-    def kill_reader(self) -> None:
-        """For tests: the next step notices that the reader is gone."""
-        if self._reader is not None:
-            os.kill(self._reader.pid, signal.SIGKILL)
 
     def _close_reader(self) -> None:
         reader, self._reader = self._reader, None
