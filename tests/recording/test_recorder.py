@@ -273,3 +273,37 @@ def test_deleted_folder_ends_the_recording_with_one_line(
     ]
     assert recorder.dropped_packets >= 100
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("exclude", "drop_payload"), [((), ()), (("secret/**",), ()), ((), ("camera",))]
+)
+def test_segments_say_whether_rules_were_applied(
+    tmp_path: Path, exclude: tuple[str, ...], drop_payload: tuple[str, ...]
+) -> None:
+    settings = RecordingSettings(str(tmp_path), exclude=exclude, drop_payload=drop_payload)
+    recorder = Recorder(settings)
+    peer = Peer(recorder)
+    peer.declare()
+    peer.put(0)
+    recorder.close()
+    with trace.open(str(tmp_path)) as capture:
+        list(capture)
+    assert capture.is_redacted() == bool(settings.rules)
+    assert len(capture.skipped.counts) == bool(settings.rules)
+    assert not capture.is_damaged
+
+
+def test_batch_that_rules_cannot_be_applied_to_is_a_gap(tmp_path: Path) -> None:
+    recorder = Recorder(RecordingSettings(str(tmp_path), exclude=["secret/**"]))
+    peer = Peer(recorder)
+    peer.send(Push(WireExpr(0, "robot"), Put(bytes(8))))
+    undecodable = b"\x1f secret"
+    peer.tap.received(undecodable, False)
+    for number in range(1, 20):
+        peer.send(Push(WireExpr(0, "robot"), Put(number.to_bytes(8, "big"))))
+    peer.tap.close()
+    recorder.close()
+    assert values(tmp_path) == list(range(20))
+    assert losses(tmp_path) == [("tcp_gap", 2 + len(undecodable))]
+    assert recorder.dropped_packets == 0

@@ -118,7 +118,7 @@ class Link:
 
     def record(self, direction: int, unit: bytes, flags: int = 0) -> list[NetworkMessage]:
         changed = self.link.batch(direction, unit, flags)
-        if changed is None:
+        if changed is None or not changed[0]:
             return []
         assert len(changed[0]) <= BATCH_BYTES_MAX
         self.recorded += changed[0]

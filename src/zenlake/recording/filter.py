@@ -9,10 +9,11 @@ class LinkFilter(Protocol):
     """Removes keys or payloads from the batches of one link. The writer thread calls it."""
 
     def batch(self, direction: int, content: bytes, flags: int) -> tuple[bytes, int] | None:
-        """The batch to record instead and its flags, or None to record nothing of it.
+        """The batch to record instead, and its flags.
 
-        A batch is given without its length prefix, as it crossed the link; those of the
-        handshake come too.
+        It is empty if all its messages are removed, and None if it cannot be decoded: then the
+        recording has a gap. A batch is given without its length prefix, as it crossed the link;
+        those of the handshake come too.
         """
 
     def lost(self, direction: int, is_plain: bool) -> None:

@@ -3,8 +3,8 @@
 Rules name keys (redaction_rules.py). Messages about excluded keys are removed; publications,
 queries and replies on other keys may lose payload and attachment. Sequence numbers stay, so that a
 reader finds no gap: a FRAME whose messages are all removed is recorded without messages. Bytes
-that cannot be decoded are not recorded. Without rules only the credentials of handshakes are
-removed, and no other batch is decoded.
+that cannot be decoded are not recorded; a whole batch of them becomes a gap. Without rules only the
+credentials of handshakes are removed, and no other batch is decoded.
 """
 
 from __future__ import annotations
@@ -82,10 +82,7 @@ class LinkRedactor:
         self._fragments.lost(direction)
 
     def batch(self, direction: int, content: bytes, flags: int) -> tuple[bytes, int] | None:
-        """The batch to record, and its flags; None if nothing of it may be recorded.
-
-        `content` is the batch without its length prefix.
-        """
+        """The batch to record, and its flags (`filter.LinkFilter`)."""
         if not content:
             return content, flags
         if not self._is_open or self._is_late_handshake(content):
@@ -151,7 +148,7 @@ class LinkRedactor:
 
     # --- batches -------------------------------------------------------------------------------
 
-    def _low_latency(self, direction: int, content: bytes, flags: int) -> tuple[bytes, int] | None:
+    def _low_latency(self, direction: int, content: bytes, flags: int) -> tuple[bytes, int]:
         unit = decode_low_latency(content)
         if unit.error is not None:
             raise unit.taken_error()
@@ -169,14 +166,12 @@ class LinkRedactor:
                 kept.append(full)
         if not is_changed:
             return content, flags
-        if not kept:
-            return None
         changed = encode_messages(kept)
         if len(changed) > BATCH_BYTES_MAX:
             raise WireError("low-latency unit", "key", 0, "too long with its whole key")
         return changed, flags
 
-    def _frames(self, direction: int, content: bytes, flags: int) -> tuple[bytes, int] | None:
+    def _frames(self, direction: int, content: bytes, flags: int) -> tuple[bytes, int]:
         room = BATCH_BYTES_MAX
         plain = content
         if self._is_compressed:
@@ -207,12 +202,14 @@ class LinkRedactor:
                     is_changed |= _remove_credentials(message)
                 kept.append(message)
         if batch.error is not None:
+            if not kept:
+                raise batch.taken_error()
             self._counts.undecodable += 1
             is_changed = True
         if not is_changed and not self._is_compressed:
             return content, flags
         if not kept:
-            return None
+            return b"", flags
         changed = plain if not is_changed else self._encode(kept, room)
         if not is_plain:
             flags &= ~PLAIN

@@ -17,7 +17,7 @@ from zenlake.recording.packet_headers import UdpHeaders
 from zenlake.recording.segment_output import SegmentOutput
 from zenlake.recording.segment_scan import SegmentScan
 from zenlake.recording.settings import RecordingSettings
-from zenlake.recording.tracked_link import PLAIN_HEAD_BYTES
+from zenlake.recording.tracked_link import PLAIN_HEAD_BYTES, TrackedLink
 from zenlake.wire import decode_scouting
 
 _SMALL_BYTES: Final = 2_048
@@ -149,6 +149,9 @@ class SegmentWriter(SegmentOutput):
         if link.filter is not None:
             changed = link.filter.batch(direction, content, flags)
             if changed is None:
+                self._leave_out(packets, tracked, direction, prefix_bytes + len(content))
+                return
+            if content and not changed[0]:
                 return
             if changed[0] is not content:
                 content, is_framed = changed[0], False
@@ -156,6 +159,7 @@ class SegmentWriter(SegmentOutput):
             flags = changed[1]
         if len(content) > BATCH_BYTES_MAX:  # no link carries such a batch
             self._failed_packets += 1
+            self._leave_out(packets, tracked, direction, prefix_bytes + len(content))
             return
         prefix = b""
         if prefix_bytes and not is_framed:
@@ -164,6 +168,13 @@ class SegmentWriter(SegmentOutput):
         self._add_batch(packets, direction, prefix, data, flags | FIRST)
         if link.is_group and tracked.is_over:
             self._forget_link(link)
+
+    def _leave_out(
+        self, packets: LinkPackets, tracked: TrackedLink, direction: int, size: int
+    ) -> None:
+        """A batch that cannot be recorded is a gap."""
+        packets.skip(direction, size)
+        self._tracker.lose(tracked, direction)
 
     def _scouting(self, entry: Entry) -> None:
         """Other bytes are not recorded: rules cannot be applied to them."""
