@@ -75,6 +75,11 @@ def read_until_it_fails(stream: Stream) -> None:
         ({"connect": "tcp/a:1", "subscribe": "a//b"}, "a//b"),
         ({"connect": "tcp/a:1", "subscribe": ","}, "1 to 64 values"),
         ({"connect": "tcp/a:1", "subscribe": "a", "path": "/x"}, "give no path"),
+        ({"path": "/x", "checkpointLocation": "/y"}, "checkpointLocation is for the writer"),
+        (
+            {"connect": "tcp/a:1", "subscribe": "a", "checkpointLocation": "s3://a/b"},
+            "no address scheme 's3'",
+        ),
     ],
 )
 def test_invalid_networks_are_errors(given: dict[str, str], complaint: str) -> None:
@@ -91,3 +96,11 @@ def test_restart_finds_the_same_folder() -> None:
     assert first.network.keys == ("a", "b/**")
     other = read_stream_options({**given, "subscribe": "a"})
     assert other.path != first.path
+
+
+@pytest.mark.parametrize("checkpoint", ["/data/checkpoint", "file:///data/checkpoint/"])
+def test_recording_is_beside_the_checkpoint_that_the_reader_is_told(checkpoint: str) -> None:
+    given = {"connect": "tcp/a:1", "subscribe": "a", "checkpointLocation": checkpoint}
+    assert read_stream_options(given).path == "/data/checkpoint.recording"
+    named = read_stream_options({**given, "recordingLocation": "/elsewhere"})
+    assert named.path == "/elsewhere"

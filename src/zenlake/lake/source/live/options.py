@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from zenlake.errors import LocalError
 from zenlake.keyexpr import canonize
+from zenlake.lake.plan.inputs import local_path
 from zenlake.lake.schema.table import Table
 from zenlake.lake.source.live.offsets import Offset, parse_offset_text
 from zenlake.lake.source.options import (
@@ -26,7 +27,7 @@ from zenlake.lake.source.options import (
 
 STREAM_ONLY: Final = (
     *("startingOffsets", "startingTimestamp", "maxBytesPerTrigger", "maxFilesPerTrigger"),
-    *("minPartitions", "failOnDataLoss", "subscribe", "recordingLocation"),
+    *("minPartitions", "failOnDataLoss", "subscribe", "recordingLocation", "checkpointLocation"),
 )
 """Options that only streams have."""
 KNOWN: Final = ("table", "key", "kind", "connect", *STREAM_ONLY)
@@ -91,7 +92,7 @@ def read_stream_options(given: Mapping[str, str]) -> StreamOptions:
         if name not in _NAMES and name != _NETWORK[0].lower()
     }
     if network is not None:
-        of_rows["path"] = options.get("recordinglocation") or default_location(network)
+        of_rows["path"] = _recording_location(options, network)
     rows = read_options(of_rows)
     if len(rows.paths) != 1:
         raise LocalError("a stream follows one folder: give one path to load()")
@@ -111,6 +112,11 @@ def read_stream_options(given: Mapping[str, str]) -> StreamOptions:
 
 def _network(options: Mapping[str, str]) -> Network | None:
     given = [name for name in _NETWORK if name.lower() in options]
+    if not given and "checkpointlocation" in options:
+        raise LocalError(
+            "option checkpointLocation is for the writer; of a reader it says beside which folder "
+            "a network is recorded (connect and subscribe)"
+        )
     if not given:
         return None
     if has_path(options):
@@ -132,11 +138,22 @@ def _listed(name: str, text: str) -> tuple[str, ...]:
     return found
 
 
+def _recording_location(options: Mapping[str, str], network: Network) -> str:
+    given = options.get("recordinglocation")
+    if given is not None:
+        return given
+    checkpoint = options.get("checkpointlocation")
+    if checkpoint is not None:
+        return local_path(checkpoint).rstrip("/") + ".recording"
+    return default_location(network)
+
+
 def default_location(network: Network) -> str:
     """The folder of a recording that no option names. A restart on the same machine finds it.
 
     Spark 4.3 passes the place of the checkpoint to `PythonScan.toMicroBatchStream`, which drops it:
-    the planning process gets the options, the schema and the size of Arrow batches, nothing else.
+    the planning process gets the options of the reader, the schema and the size of Arrow batches,
+    but neither the options of the writer nor the configuration of the session.
     """
     name = hashlib.sha256(repr(network).encode()).hexdigest()[:32]
     return os.path.join(tempfile.gettempdir(), f"zenlake-streams-{os.getuid()}", name)
