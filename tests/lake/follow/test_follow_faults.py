@@ -16,6 +16,7 @@ from tests.lake.follow.test_follow import CAPTURES, opened, recording_of
 from tests.small_disk import filled, read_only, small_disk
 from zenlake.cli.main import main
 from zenlake.lake.errors import LakeError
+from zenlake.lake.follow.derive_batch import follow_task
 from zenlake.lake.follow.following import Stop, follow
 from zenlake.lake.follow.settings import Settings
 from zenlake.lake.publish import Store
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.xdist_group("streams")
 
 DISK_BYTES = 6 << 20
-FREE_KILOBYTES = [0, 16, 48, 96, 128, 160, 192, 224, 256] if IS_FULL else [0, 64, 192]
+FREE_OF_LAKE = [0, 16, 48, 96, 128, 160, 192, 224, 256] if IS_FULL else [0, 64, 192]
 """Too little for the first file, for the rows that were read, for derived tables, for the state."""
 FREE_OF_STATE = [0, 4, 12, 24] if IS_FULL else [0, 8]
 
@@ -54,17 +55,22 @@ def assert_equal_to_batch(
     assert differences(lake, batch_lake(folder / "batch", packets, spark)) == {}
 
 
+@pytest.mark.parametrize(
+    ("mounted", "free_kilobytes"),
+    [("disk", FREE_OF_LAKE), ("disk/lake/_followed", FREE_OF_STATE)],
+    ids=["lake", "state"],
+)
 def test_full_disk_is_one_line_and_the_next_run_goes_on(
-    tmp_path: Path, spark: SparkSession
+    tmp_path: Path, spark: SparkSession, mounted: str, free_kilobytes: list[int]
 ) -> None:
     recording = recording_of(tmp_path, "liveliness.pcapng.gz")
     recording.grow(len(recording.packets) // 3)
-    with small_disk(tmp_path / "disk", DISK_BYTES) as disk:
-        lake = disk / "lake"
+    lake = tmp_path / "disk" / "lake"
+    with small_disk(tmp_path / mounted, DISK_BYTES) as disk:
         follow_once(recording, lake, spark)
         version = Store(lake).version()
         failed = 0
-        for kilobytes in FREE_KILOBYTES:
+        for kilobytes in free_kilobytes:
             recording.grow(10)
             with filled(disk, kilobytes << 10):
                 line = refusal(recording, lake, spark)
@@ -73,27 +79,6 @@ def test_full_disk_is_one_line_and_the_next_run_goes_on(
                 assert "No space left on device" in line, kilobytes
                 assert "\n" not in line
                 assert failed > 1 or Store(lake).version() == version
-        assert failed > 1
-        recording.finish()
-        follow_once(recording, lake, spark)
-        assert_equal_to_batch(recording, lake, tmp_path, spark)
-
-
-def test_disk_of_the_state_is_another_one_and_full(tmp_path: Path, spark: SparkSession) -> None:
-    recording = recording_of(tmp_path, "liveliness.pcapng.gz")
-    lake = tmp_path / "lake"
-    with small_disk(lake / "_followed", DISK_BYTES) as disk:
-        recording.grow(len(recording.packets) // 3)
-        follow_once(recording, lake, spark)
-        failed = 0
-        for kilobytes in FREE_OF_STATE:
-            recording.grow(10)
-            with filled(disk, kilobytes << 10):
-                line = refusal(recording, lake, spark)
-            if line:
-                failed += 1
-                assert "No space left on device" in line, kilobytes
-                assert "\n" not in line
         assert failed > 1
         recording.finish()
         follow_once(recording, lake, spark)
@@ -158,6 +143,11 @@ def test_bad_input_is_one_line_and_makes_no_lake(
         assert main(["pipeline", str(recording), "--lake", str(lake), *options]) == 2
         assert "need --follow" in capfd.readouterr().err
     assert not lake.exists()
+
+
+def test_worker_without_the_folder_of_the_state_is_one_line(tmp_path: Path) -> None:
+    found = follow_task({"kind": "derive", "staging": str(tmp_path / "elsewhere")})
+    assert found["failure"].endswith(": all workers need it under the same path")
 
 
 def lose(fault: str, state: Path) -> None:

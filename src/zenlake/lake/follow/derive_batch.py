@@ -47,6 +47,9 @@ _OF_PUBLICATIONS: Final = ("samples", "latencies")
 
 def follow_task(job: Job) -> Result:
     """A failure of a step or a disk ends the run, in one line."""
+    if not os.path.isdir(job["staging"]):
+        cause = f"a worker of Spark has no folder {job['staging']}"
+        return {"failure": f"{cause}: all workers need it under the same path"}
     try:
         return _WORK[job["kind"]](job)
     except LakeError as error:
