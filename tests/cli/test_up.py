@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,22 +19,25 @@ import pytest
 from tests.child_process import child_environment
 from tests.ports import free_endpoint
 from tests.waiting import until
+from zenlake.cli.main import main
 
 pytest.importorskip("pyspark", reason="the tables are made by Spark")
 zenoh = pytest.importorskip("zenoh", reason="an official node publishes")
 pytestmark = [pytest.mark.xdist_group("streams"), pytest.mark.real]
 
 SAMPLES = 500
+DOCUMENT = Path(__file__).parents[2] / "docs" / "up.md"
 
 
 class Up:
     """The command, in a folder of its own."""
 
-    def __init__(self, folder: Path) -> None:
-        self.lake = folder / "live.lake"
+    def __init__(self, folder: Path, lake: str = "live.lake") -> None:
+        self.lake = lake if "://" in lake else str(folder / lake)
         self.recording = folder / "live.recording"
         self.endpoint = free_endpoint()
         options = ["-l", self.endpoint, "--no-multicast-scouting", "--port", "0", "--every", "1"]
+        options += ["--lake", lake]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "zenlake.cli.main", "up", *options],
             cwd=folder,
@@ -48,7 +52,7 @@ class Up:
         self.page = lines[2].split()[1]
 
     def sql(self, statement: str) -> list[dict[str, Any]]:
-        command = [sys.executable, "-m", "zenlake.cli.main", "sql", "--lake", str(self.lake)]
+        command = [sys.executable, "-m", "zenlake.cli.main", "sql", "--lake", self.lake]
         done = subprocess.run(
             [*command, "--json", statement], capture_output=True, text=True, env=child_environment()
         )
@@ -93,7 +97,16 @@ def connected(endpoint: str) -> Any:
     return zenoh.open(config)
 
 
+def run_documented_program(endpoint: str) -> str:
+    """Runs the robot and the operator of the documentation; what they print."""
+    [program] = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    program = program.replace("tcp/localhost:7447", endpoint).replace("sleep(0.1)", "sleep(0.01)")
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=90).stdout
+
+
 def test_published_seconds_ago(up: Up) -> None:
+    assert run_documented_program(up.endpoint) == "robot/arm/status 1\nrobot/arm/state 0\n"
     with connected(up.endpoint) as publisher, connected(up.endpoint) as other:
         other.declare_subscriber("robot/**", lambda sample: None)
         other.declare_queryable("robot/state", lambda query: query.reply("robot/state", "ok"))
@@ -101,11 +114,16 @@ def test_published_seconds_ago(up: Up) -> None:
             publisher.put("robot/pose", str(n))
         # The first query may be faster than the declaration of the other session.
         until(lambda: _replies(publisher) == ["ok"], 60)
-        up.until_published("SELECT 1 FROM queries WHERE verdict = 'answered'")
+        up.until_published("SELECT 1 FROM queries WHERE key = 'robot/state' AND replies > 0")
         with urllib.request.urlopen(up.page, timeout=90) as answer:
             assert b"robot/pose" in answer.read()
         publisher.put("robot/last", "published just before the end")
     assert up.end(signal.SIGINT) == 0
+    assert up.process.stdout is not None
+    assert "\nending: the rest of the recording is read" in up.process.stdout.read()
+    verdicts = {one["key"]: one["verdict"] for one in up.sql("SELECT key, verdict FROM queries")}
+    assert verdicts["robot/arm/status"] == "answered"
+    assert verdicts["robot/arm/state"] == "empty"
     assert up.sql("SELECT count(DISTINCT payload) AS n FROM samples WHERE key = 'robot/pose'") == [
         {"n": SAMPLES}
     ]
@@ -137,6 +155,19 @@ def _is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--every", "0"), ("--port", "65536"), ("--keep-bytes", "much")]
+)
+def test_wrong_options_are_one_line_before_anything_starts(
+    option: str, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as raised:
+        main(["up", option, value])
+    assert raised.value.code == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert f"argument {option}: " in line
 
 
 def test_options_of_the_router_are_checked(tmp_path: Path) -> None:

@@ -30,13 +30,13 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--every",
-        type=_seconds,
+        type=seconds,
         metavar="SECONDS",
         help=f"with --follow: time between two versions (default {EVERY_SECONDS:g})",
     )
     parser.add_argument(
         "--keep",
-        type=_seconds,
+        type=seconds,
         metavar="SECONDS",
         help="with --follow: how long readers of older versions find their files (default 3600)",
     )
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
     try:
         value = float(text)
     except ValueError:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from zenlake.cli.child_command import ChildCommand
 from zenlake.cli.ending import Ending
 from zenlake.cli.extras import needs_extra
+from zenlake.cli.follow import EVERY_SECONDS, seconds
 from zenlake.cli.output import print_error, print_json, safe
 from zenlake.cli.recording_options import add_recording_arguments
 from zenlake.cli.report_server import ReportServer
@@ -29,6 +30,10 @@ exit codes: 0 ended by SIGTERM or SIGINT; 1 a command failed; 2 a command refuse
 _LOOK_S: Final = 0.2
 _ROUTER_STOP_S: Final = 15.0
 _FOLLOW_STOP_S: Final = 180.0
+_ENDING: Final = (
+    "ending: the rest of the recording is read, for 3 minutes at most; "
+    "Ctrl-C again ends at once, and the next start goes on"
+)
 _PORT_MAX: Final = 65_535
 RECORDING: Final = "live.recording"
 LAKE: Final = "live.lake"
@@ -48,7 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--cfg", metavar="KEY:VALUE", action="append", help="as for zenlake router")
     add("--log", default="warn", metavar="FILTER", help="what the router logs (default warn)")
     add_recording_arguments(parser)
-    add("--every", metavar="SECONDS", help="time between two versions of the tables (default 3)")
+    add(
+        "--every",
+        type=seconds,
+        metavar="SECONDS",
+        help=f"time between two versions of the tables (default {EVERY_SECONDS:g})",
+    )
     add("--master", metavar="MASTER", help="local[4], spark://...; default: this machine")
     add("--json", action="store_true", help="one JSON object for each version")
     add("--quiet", "-q", action="store_true", help="print errors only")
@@ -73,6 +83,8 @@ def run(args: argparse.Namespace) -> int:
         children = [router, follow]
         while not ending.wait(_LOOK_S) and all(one.is_running() for one in children):
             pass
+        if ending.name and not (args.quiet or args.json):
+            print(_ENDING, flush=True)
         return _stop(children)
 
 
@@ -90,7 +102,8 @@ def _stop(children: list[ChildCommand]) -> int:
     codes = [one.exit_code for one in children]  # of those that ended by themselves
     for one, patience_s in zip(children, (_ROUTER_STOP_S, _FOLLOW_STOP_S), strict=False):
         if not one.stop(patience_s):
-            print_error(f"zenlake {one.name} did not end in {patience_s:g} s and was killed")
+            cause = f"zenlake {one.name} did not end in {patience_s:g} s and was killed"
+            print_error(f"{cause}; the next start goes on where the tables stopped")
     failed = [one for one in children if one.is_failed]
     for one in failed:
         print_error(f"zenlake {one.name} ended with exit code {one.exit_code}")
@@ -117,7 +130,7 @@ def _follow_options(args: argparse.Namespace) -> list[str]:
     found = ["--follow", args.record, "--lake", args.lake, "--json"]
     for name in ("every", "master"):
         if getattr(args, name) is not None:
-            found += [f"--{name}", getattr(args, name)]
+            found += [f"--{name}", str(getattr(args, name))]
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -123,6 +124,22 @@ def test_small_files_are_joined_and_all_samples_compared(
     there = [name for name in names_in(store.address / "queries") if is_pending(name)]
     active = [one.name for one in store.snapshot().addresses("queries")]
     assert {*there} <= {*active}, "replaced files are deleted"
+
+
+@pytest.mark.skipif(not IS_FULL, reason="starts all processes again: in make test-full")
+@pytest.mark.usefixtures("s3")
+def test_up_has_a_lake_in_a_store(tmp_path: Path, lake: str) -> None:
+    from tests.cli.test_up import Up, run_documented_program
+
+    up = Up(tmp_path, lake)
+    try:
+        run_documented_program(up.endpoint)
+        up.until_published("SELECT 1 FROM samples")
+        assert up.end(signal.SIGINT) == 0
+        assert up.sql("SELECT count(DISTINCT payload) AS n FROM samples") == [{"n": 50}]
+    finally:
+        up.process.kill()
+        up.process.communicate()
 
 
 def test_second_follower_on_this_machine_is_refused(
