@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.capture.recorded import (
+    RECORDING_ID,
     linked_packets,
     parts_of,
     raw_packets,
@@ -31,7 +32,9 @@ from zenlake.capture.segment_reader import DROPPED
 from zenlake.lake.exact_reader.exact_tables import Tables
 from zenlake.lake.fast_reader import Refusal, Survey, check, index, survey
 from zenlake.lake.merge import segment_range
-from zenlake.lake.merge.segment_range import read_range
+from zenlake.lake.merge.segment_range import read_segment_bytes
+from zenlake.recording.redaction_rules import RedactionRules
+from zenlake.recording.segment_file import head_blocks
 from zenlake.recording.state_tracker import StateTracker
 
 _ORDINARY = {"fragments", "metadata", "qos_matrix", "queries"}
@@ -177,10 +180,28 @@ def test_state_of_a_recorder_brings_both_readers_to_the_same_rows(
             assert [_shown(row) for row in alone[table]] == [_shown(row) for row in expected]
         assert all(row["packet"] > before for row in alone["violations"])
         lost = [row for row in whole["losses"] if before < row["packet"] < after]
-        assert [row for row in alone["losses"] if row["packet"] < after] == [
-            {**row, "capture": str(segment)} for row in lost
-        ]
+        lost = [{**row, "capture": str(segment)} for row in lost]
+        lost_alone = [row for row in alone["losses"] if row["packet"] < after]
+        if name == "impaired":
+            # Numbers that are missing because of a gap in an earlier segment are not reported.
+            assert all(row in lost for row in lost_alone)
+        else:
+            assert lost_alone == lost
         before = after
+
+
+def test_both_readers_do_not_blame_nodes_for_what_rules_removed(tmp_path: Path) -> None:
+    rules = RedactionRules(["mix/old/temp"])
+    parts = parts_of(linked_packets(PATHS["mixed_versions"], rules), 3)
+    found = {}
+    for is_redacted in (False, True):
+        folder = write_tracked_recording(tmp_path / str(is_redacted), parts, is_redacted)
+        assert _compare(folder, "mixed_versions").redacted == 3 * is_redacted
+        found[is_redacted] = {
+            row["rule"] for row in read_by_exact_reader(str(folder))["violations"]
+        }
+    assert found[False] - found[True] == {"frame-empty", "declaration-unasked"}
+    assert found[True]
 
 
 def _shown(row: Row) -> Row:
@@ -198,7 +219,7 @@ def test_range_in_memory_has_the_rows_of_its_packets(
     tracker = StateTracker()
     for packet in sent[:200]:
         tracker.feed_packet(packet.time_ns, packet.data, packet.interface)
-    state = [(one.time_ns, one.data) for one in tracker.packets()]
+    head = head_blocks(RECORDING_ID, 1, 200, tracker.packets(), 0)
     blocks = b"".join(map(wire_block, sent[200:400]))
     tables = ("messages", "samples", "batches")
     found: dict[str, list[Row]] = {name: [] for name in tables}
@@ -207,7 +228,7 @@ def test_range_in_memory_has_the_rows_of_its_packets(
         for name, several in made.items():
             found[name] += [row for one in several for row in one.to_pylist()]
 
-    read_range("x", state, blocks, 201, tables, write)
+    read_segment_bytes("x", head + blocks, tables, write)
     for name in tables:
         expected = [_shown(row) for row in whole[name] if 200 < row["packet"] <= 400]
         assert [_shown(row) for row in found[name]] == expected

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Final
 
 from zenlake.capture.input import Input
 from zenlake.capture.packet import Skipped
-from zenlake.capture.segment_format import (
-    STATE,
-    WIRE,
-    interface_block,
-    packet_block,
-    section_block,
-)
 from zenlake.capture.segment_reader import SegmentReader
 from zenlake.lake.exact_reader.exact_tables import ExactReader
 from zenlake.lake.merge.split import Split, Write, read_split
@@ -21,29 +14,6 @@ from zenlake.trace.trace import Steps, from_packets
 
 FAST_BYTES_MIN: Final = 1 << 20
 """The exact reader reads less than this faster than a process loads kernels for the first time."""
-
-
-def read_range(
-    capture: str,
-    state: Iterable[tuple[int, bytes]],
-    blocks: bytes,
-    first_number: int,
-    only: Collection[str],
-    write: Write,
-) -> int:
-    """Calls `write` with tables of the packets in `blocks`, whole blocks of a segment.
-
-    `state` has time and bytes of each packet that brings a reader to the state before them, as
-    `StateTracker.packets` gives them. `first_number` is the number of the first packet. Returns
-    the time of the last one.
-    """
-    head = [
-        section_block("", "zenlake", first_number - 1),
-        interface_block(WIRE, "wire"),
-        interface_block(STATE, "state"),
-    ]
-    head += [packet_block(STATE, time_ns, data, 0, 0) for time_ns, data in state]
-    return read_segment_bytes(capture, b"".join((*head, blocks)), only, write)
 
 
 def read_segment_bytes(capture: str, data: bytes, only: Collection[str], write: Write) -> int:
