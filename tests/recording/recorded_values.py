@@ -59,13 +59,16 @@ class Peer:
         self.send(Declare(DeclareKeyExpr(1, WireExpr(0, key))))
 
 
-def values(folder: Path, may_lack_alias: bool = False) -> list[int]:
-    """The numbers that were put, as readers of the whole recording find them.
+def values(folder: Path, may_lack_alias: bool = False, after_segment: int = 0) -> list[int]:
+    """The numbers that were put, as readers find them who begin after a segment.
 
     If the declaration of the alias may be lost, keys may be unknown, but never wrong.
     """
     found = []
-    for event in trace.open(str(folder)):
+    paths = [str(folder)]
+    if after_segment:
+        paths = [one.path for one in segments(str(folder)) if one.number > after_segment]
+    for event in trace.open(paths):
         if isinstance(event, MessageSeen) and isinstance(event.message, Push):
             body = event.message.body
             assert isinstance(body, Put)
