@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pyarrow as pa
 import pytest
 
-from tests.chance import IS_FULL
+from tests.chance import IS_FULL, first_seed
 from tests.lake.source.live.recorded import (
     Recorded,
     TestRecorder,
@@ -19,6 +20,8 @@ from tests.lake.source.reading import read
 from zenlake.recording.packet_headers import ends_of_pair, parse
 
 HOUR_NS = 3_600_000_000_000
+SILENCES_S = (0.5, 2, 9.9, 10.1, 30, 3_600)
+"""Around the lease of these sessions, which is also the timeout of most queries."""
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +106,29 @@ def test_query_without_a_response_is_settled_by_the_first_packet_after_its_deadl
     recorder.write([other[1]._replace(time_ns=deadline_ns + 1)])
     [settled] = [query for query in stream.all().to_pylist() if query["seq"] == seq]
     assert settled["verdict"] == "timeout"
+
+
+@pytest.mark.parametrize("number", range(40 if IS_FULL else 4))
+def test_queries_are_settled_once_whatever_the_silences(
+    tmp_path: Path, packets: list[Recorded], number: int
+) -> None:
+    seed = first_seed() + number
+    random = Random(seed)
+    sent, silence_ns = [], 0
+    for packet in packets[: random.randint(60, 300)]:
+        if random.random() < 0.1:
+            silence_ns += int(random.choice(SILENCES_S) * 1e9)
+        sent.append(packet._replace(time_ns=packet.time_ns + silence_ns))
+    folder = write_recording(tmp_path / "recording", sent, 3)
+    whole = write_recording(tmp_path / "whole", sent, 1) / "00000001.pcapng.part"
+    limit = random.choice(("2k", "6k", "24k"))
+    found = Stream(folder, "queries", maxBytesPerTrigger=limit).all().to_pylist()
+    verdicts = {(query["link"], query["seq"]): query["verdict"] for query in found}
+    assert len(verdicts) == len(found), seed
+    for query in read(str(whole), "queries").to_pylist():
+        # Others may be settled later, or only the end of a capture settles them.
+        if query["final_ms"] is not None or query["verdict"] == "timeout":
+            assert verdicts[query["link"], query["seq"]] == query["verdict"], seed
 
 
 def test_replies_an_hour_late_are_read_once(tmp_path: Path, packets: list[Recorded]) -> None:

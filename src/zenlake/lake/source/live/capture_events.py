@@ -18,7 +18,13 @@ from zenlake.lake.schema.written import WRITTEN
 from zenlake.lake.source.live.capture_reader import CaptureReader, FileStart, shifted
 from zenlake.lake.source.live.capture_rows import packed, unpacked
 from zenlake.lake.source.live.planner import Piece
-from zenlake.lake.source.live.settled import DECLARATIONS, EVENTS, SESSIONS, Range
+from zenlake.lake.source.live.settled import (
+    DECLARATIONS,
+    EVENTS,
+    SESSIONS,
+    Range,
+    ended_sessions,
+)
 from zenlake.trace.rows.seq import ORDINAL_BITS
 
 EVENT_TABLES: Final = (EVENTS, DECLARATIONS, SESSIONS)
@@ -95,14 +101,7 @@ class AliveDeclarations:
                     self._alive.pop(identity, None)
                 else:
                     self._alive[identity] = row
-        closed = {
-            session
-            for part in found.get(SESSIONS, ())
-            for session, ns in zip(
-                part["session"].to_pylist(), part["closed_ns"].to_pylist(), strict=True
-            )
-            if ns is not None
-        }
+        closed = ended_sessions(found)
         if closed:
             self._alive = {key: row for key, row in self._alive.items() if key[0] not in closed}
 

@@ -123,20 +123,27 @@ class OpenRequests:
                     self.seen.add((link, seq))
                 elif kind == "FINAL":
                     self._open.pop((session, side, number), None)
-        closed = {
-            session
-            for part in tables.get(SESSIONS, ())
-            for session, closed_ns, ended_by in zip(
-                *(part[name].to_pylist() for name in ("session", "closed_ns", "ended_by")),
-                strict=True,
-            )
-            # A session that was silent until the end of what was read may go on afterwards.
-            if closed_ns is not None and ended_by != "lease"
-        }
+        closed = ended_sessions(tables)
         for place, one in list(self._open.items()):
             is_late = one.deadline_ns is not None and last_ns > one.deadline_ns
             if is_late or place[0] in closed:
                 del self._open[place]
+
+
+def ended_sessions(tables: Tables) -> set[str]:
+    """The sessions that have ended.
+
+    One that was silent until the end of what was read may go on afterwards.
+    """
+    names = ("session", "closed_ns", "ended_by")
+    return {
+        session
+        for part in tables.get(SESSIONS, ())
+        for session, closed_ns, ended_by in zip(
+            *(part[name].to_pylist() for name in names), strict=True
+        )
+        if closed_ns is not None and ended_by != "lease"
+    }
 
 
 def read_events(piece: Piece, capture: str, tables: tuple[str, ...]) -> tuple[Tables, int]:
@@ -196,7 +203,23 @@ def _last_of_each(parts: list[pa.Table]) -> pa.Table:
     schema = WRITTEN[SESSIONS].base.arrow
     whole = pa.concat_tables(parts) if parts else schema.empty_table()
     last = {name: place for place, name in enumerate(whole["session"].to_pylist())}
-    return whole.take(pa.array(sorted(last.values()), pa.int64()))
+    return _with_silent_ones(whole.take(pa.array(sorted(last.values()), pa.int64())))
+
+
+def _with_silent_ones(sessions: pa.Table) -> pa.Table:
+    """Those that were silent until the end of what was read have not ended (`ended_sessions`)."""
+    is_silent = pc.fill_null(pc.equal(sessions["ended_by"], "lease"), False)
+    for place, field in enumerate(sessions.schema):
+        column = sessions[field.name]
+        if field.name in ("closed_ns", "ended_by"):
+            column = pc.if_else(is_silent, pa.scalar(None, field.type), column)
+        elif field.name == "outcome":
+            is_lost = pc.and_(is_silent, pc.equal(column, "lost"))
+            column = pc.if_else(is_lost, pa.scalar("open", field.type), column)
+        else:
+            continue
+        sessions = sessions.set_column(place, field, column)
+    return sessions
 
 
 def _derived(events: Tables, capture: str, last_ns: int, table: str) -> Iterator[pa.Table]:
