@@ -194,9 +194,11 @@ class _Settling:
             table: engine.keep(engine.read(WRITTEN[table], events.get(table, ())))
             for table in (*EVENTS, "node_events")
         }
-        self._sessions = engine.keep(
-            engine.read(WRITTEN["sessions"], job["sessions"]).select("session", "closed_ns")
+        # A session that was silent until the last packet may go on afterwards.
+        ended = engine.read(WRITTEN["sessions"], job["sessions"]).filtered(
+            "ended_by IS DISTINCT FROM 'lease'"
         )
+        self._sessions = engine.keep(ended.select("session", "closed_ns"))
         self._queries = engine.keep(
             engine.read(TABLES["queries"], derived.get("queries", ())).select(
                 "session", "seq", "verdict"
