@@ -8,8 +8,11 @@ from __future__ import annotations
 from multiprocessing import get_context
 from pathlib import Path
 
+import numpy as np
+
 from tests.lake.merge.both_readers import read_by_both_readers
 from zenlake.columnar import decode
+from zenlake.lake.derive.publications.hash_kernel import hash_values
 from zenlake.lake.fast_reader import Refusal, survey
 from zenlake.lake.fast_reader.assemble.capture_pass import CapturePass
 from zenlake.lake.fast_reader.assemble.pairs import Pairs
@@ -27,6 +30,7 @@ def main() -> None:
     """The decoder needs two thirds of the time, so a separate process compiles it."""
     decoder = get_context("spawn").Process(target=decode, args=(KEEP_ALIVE, [0, 1]))
     decoder.start()
+    hash_values(np.zeros(8, np.uint8), np.zeros(2, np.int32), (0, 0), False)
     for path in PATHS:
         read_without_decoder(path)
     decoder.join()

@@ -14,7 +14,7 @@ def test_entry_points_are_found() -> None:
     by_name = {path.stem: path for path in entry_files()}
     expected = {"assemble_kernel", "held_batches", "pairs", "pcap_scan"}
     expected |= {"pcapng_scan", "segment_scan", "regularity_kernel"}
-    expected |= {"intern", "screen_kernel"}
+    expected |= {"intern", "screen_kernel", "hash_kernel"}
     assert set(by_name) == expected
     assert {"segment", "numbers", "reasons"} <= {
         one.stem for one in parts_of(by_name["assemble_kernel"])
