@@ -54,7 +54,7 @@ class Sources:
                 self.received_bytes += len(data)
 
     def amplification(self) -> float:
-        """Bytes that came back for each byte sent, after a moment for the last ones."""
+        """Bytes that came back for each byte sent; waits a moment for the last ones."""
         time.sleep(0.3)
         for one in self.sockets:
             self._count(one)

@@ -33,7 +33,7 @@ from zenlake.wire.sequence import next_sn
 SOURCE = "127.0.0.2"
 CONTROL = QoS(Priority.CONTROL)
 HEADER_BYTES = 16
-"""More than a frame needs around its messages."""
+"""More bytes than a frame needs around its messages."""
 WAIT_S = 5.0
 SEND_WAIT_S = 3.0
 KEEP_ALIVE = frame_batch(b"\x04")
@@ -148,7 +148,7 @@ class HostileClient:
         return frame_batch(header + content)
 
     def send(self, messages: Iterable[NetworkMessage | bytes]) -> bool:
-        """In frames as full as possible; False if the node closed the session or time is up."""
+        """Send messages in full frames; False if the node closed the session or time is up."""
         content: list[bytes] = []
         size = 0
         try:

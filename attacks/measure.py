@@ -18,13 +18,13 @@ from attacks.clients import Process
 from attacks.plan import MIB, PING_P99_MS_MAX, Attack, Tally, Target
 
 SETTLE_S = 1.0
-"""Pings go on for so long after an attack: its sessions are being removed."""
+"""How long pings go on after an attack, while its sessions are being removed."""
 LEFT_WAIT_S = 8.0
-"""For threads and files of the attack to go away."""
+"""How long the threads and open files of an attack may take to disappear."""
 STOP_WAIT_S = 15.0
-"""For the last pings to come back."""
+"""How long to wait for the last pings to come back."""
 BUSY_MS = 10.0
-"""A machine on which two processes need longer for a ping (p99) delays pings on its own."""
+"""A p99 above this between two processes without a node: the machine itself delays pings."""
 BUSY_FACTOR = 4
 """Pings through a node wait for four processes, not for two, and these do more."""
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -36,10 +36,10 @@ class Options:
     node: str = "zenlake"
     clients: str = "zenlake"
     mode: str = "peer"
-    """Of the attacked node: peer or router."""
+    """The mode of the attacked node: peer or router."""
     is_quick: bool = False
     seconds_max: float = 3.0
-    """Of each attack if it is to be quick."""
+    """The duration of each attack of a quick run."""
 
 
 @dataclass
@@ -108,7 +108,7 @@ class Watch:
         self._thread.join()
 
     def wait_until_left(self) -> None:
-        """Until threads and files are as many as before, but not for long."""
+        """Wait for a limited time until threads and open files are as many as before."""
         deadline = time.monotonic() + LEFT_WAIT_S
         while time.monotonic() < deadline:
             if self.threads() <= self.first_threads and self.files() <= self.first_files:
@@ -147,7 +147,7 @@ class Opens:
 
 
 def percentile(times: list[float], share: float) -> float:
-    """In milliseconds; infinite if nothing came back."""
+    """The percentile in milliseconds; infinite if no ping came back."""
     if not times:
         return float("inf")
     ordered = sorted(times)
@@ -163,7 +163,7 @@ def make_certificate(certificate: Path, key: Path) -> None:
 def settings_of(
     mode: str, needs: frozenset[str], target: Target, endpoints: list[str], folder: Path
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """Of the attacked node and of the well-behaved clients, by path."""
+    """The configurations of the attacked node and of the well-behaved clients, by path."""
     node: dict[str, object] = {"mode": mode, "listen/endpoints": endpoints}
     client: dict[str, object] = {"mode": "client"}
     if "tls" in needs:

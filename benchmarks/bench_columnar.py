@@ -22,7 +22,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 BATCHES = 20_000
-"""For kernels; the scalar decoder reads a fiftieth of them."""
+"""Batches for the kernels; the scalar decoder reads a fiftieth of them."""
 ROUNDS = 7
 ARROW_FIELDS = (
     *("key", "payload", "encoding", "timestamp", "qos"),
@@ -32,7 +32,7 @@ ARROW_FIELDS = (
 
 
 def batches() -> list[bytes]:
-    """Different ones, to be repeated."""
+    """Different batches, which are repeated."""
     from zenlake.wire import Del, Encoding, Frame, Push, Put, QoS, Timestamp, WireExpr, ZenohId
 
     made = []

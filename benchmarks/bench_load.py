@@ -35,7 +35,7 @@ from zenlake.wire import Declare, DeclareSubscriber, Frame, Push, Put, WireExpr
 from zenlake.wire.batch import decode_batch
 
 DECLARED_S = 4.0
-"""For the router to read all declarations, on a busy machine too."""
+"""The time for the router to read all declarations, on a busy machine too."""
 STAMP = struct.Struct("<d")
 
 

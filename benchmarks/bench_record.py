@@ -43,9 +43,9 @@ from zenlake.wire.push_run import PushRun
 KEY = "bench/record/a"
 WAIT_SECS = 60.0
 BATCH_BYTES = 49_000
-"""Of the messages in a batch; routers agree on 49,152 bytes."""
+"""The length of the messages in a batch; routers agree on batches of 49,152 bytes."""
 HEADERS_BYTES = 40
-"""Of IPv4 and TCP."""
+"""The length of the headers of IPv4 and TCP."""
 
 PARQUET_RECORDER = """
 import sys, threading, time

@@ -65,7 +65,7 @@ from zenlake.wire.sequence import next_sn
 
 BLOCK = QoS.of(congestion=CongestionControl.BLOCK)
 HEADER_BYTES = 16
-"""More than a batch needs around its messages."""
+"""More bytes than a batch needs around its messages."""
 RECEIVE_BYTES = 1 << 19
 
 

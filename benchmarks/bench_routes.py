@@ -39,7 +39,7 @@ from zenlake.wire import (
 
 CLIENTS = 100
 ASKED = 5_000
-"""Keys of each kind."""
+"""The number of keys of each kind."""
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 MIB = 1 << 20
 

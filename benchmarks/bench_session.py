@@ -37,9 +37,9 @@ OURS, THEIRS = "zenlake", "zenoh"
 KEY, BACK = "bench/session/there", "bench/session/back"
 WARM_UP_SECS = 0.2
 WAIT_SECS = 20.0
-"""For a node to answer, beyond the time it acts."""
+"""The time for a node to answer, beyond the duration of the measurement."""
 STALLED_SECS = 5.0
-"""After so long without a sample, what is missing is lost."""
+"""A subscriber that gets no sample for so long counts the missing ones as lost."""
 CHUNK = 16
 """Samples between two looks at the clock."""
 
@@ -63,7 +63,7 @@ class Case:
     shared_memory: bool = True
 
 
-# In the processes of the nodes. `zenoh` is either module: they have the same API.
+# Code for the processes of the nodes. `zenoh` is either module: they have the same API.
 
 
 def matched_publisher(zenoh: Any, session: Any, key: str, express: bool = False) -> Any:
@@ -180,7 +180,7 @@ def run_node(connection: Connection, module: str, role: Role, endpoint: str, cas
             connection.send({**act(seconds), "cpu": time.process_time()})
 
 
-# In the process that measures.
+# Code for the process that measures.
 
 PUBSUB = (publisher, subscriber)
 CASES = (

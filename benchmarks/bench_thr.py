@@ -31,7 +31,7 @@ PAIRS = ((OURS, OURS), (OURS, THEIRS), (THEIRS, OURS), (THEIRS, THEIRS))
 """Publisher and subscriber."""
 
 
-# In the processes of the nodes.
+# Code for the processes of the nodes.
 
 
 def publisher(zenoh: Any, session: Any, case: Case) -> Act:
@@ -78,7 +78,7 @@ def use_a_core() -> None:
         pass
 
 
-# In the process that measures.
+# Code for the process that measures.
 
 
 def measure(pair: tuple[str, str], case: Case, seconds: float) -> Report:

@@ -24,7 +24,7 @@ UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 1 << 10, "Mi": 1 << 20
 
 
 def size_bytes(text: str) -> int:
-    """From `1GB`, `500MB`, `64MiB` or plain `1000000`."""
+    """The number in `1GB`, `500MB`, `64MiB` or plain `1000000`."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([kMG]i?|)B?", text.strip())
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no size such as 1GB, 500MB or 64MiB")

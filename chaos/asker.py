@@ -31,7 +31,7 @@ from zenlake.wire.sequence import next_sn
 
 TIMEOUT_MS = 1_000
 FINAL_S = 15.0
-"""For the final after the timeout: a router may be paused, and the machine busy."""
+"""The time for a final to arrive after the timeout: a router may be paused, the machine busy."""
 ASK_S = 0.05
 READ_S = 0.02
 LEASE_MS = 60_000
@@ -137,7 +137,7 @@ class _Link:
         self._sent_at = time.monotonic()
 
     def finals(self) -> list[int]:
-        """The requests that ended, within a moment."""
+        """The requests that ended, or end within a moment."""
         if time.monotonic() - self._sent_at > LEASE_MS / 8000:
             self._socket.sendall(KEEP_ALIVE)
             self._sent_at = time.monotonic()

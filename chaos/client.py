@@ -21,7 +21,7 @@ PUBLISH_S = 0.02
 GET_S = 0.1
 GET_TIMEOUT_S = 2.0
 GET_GRACE_S = 10.0
-"""Beyond its timeout, for the end of a query: routers are paused, and the machine is busy."""
+"""The time for a query to end after its timeout: routers are paused, and the machine is busy."""
 
 
 class Client:
@@ -120,7 +120,7 @@ class Client:
             return sorted(self._probes)
 
     def repliers(self) -> list[str]:
-        """The clients that answer now."""
+        """The clients that answer queries now."""
         target = self._zenoh.QueryTarget.ALL
         replies = self.session.get("chaos/query/*", target=target, timeout=GET_TIMEOUT_S)
         return sorted({str(one.ok.key_expr) for one in replies if one.ok is not None})

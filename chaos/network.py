@@ -83,7 +83,7 @@ class Router:
 
 @dataclass
 class Tally:
-    """Counts of faults."""
+    """The number of faults so far, by kind."""
 
     kills: int = 0
     restarts_with_new_id: int = 0
@@ -144,7 +144,7 @@ class Network:
         proxy.heal()
 
     def stall(self, proxy: Proxy, rng: random.Random) -> None:
-        """Forward no bytes, unnoticed: a short stall delays messages, a long one ends the lease."""
+        """Forward no bytes: a short stall delays messages, a long one ends the lease."""
         self.tally.stalls += 1
         proxy.stall()
         time.sleep(rng.choice((0.1, 0.5, 1.0, LEASE_MS / 1000 * 1.5)))

@@ -30,7 +30,7 @@ class Program:
         environment = dict(os.environ)
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         if python and python != sys.executable:
-            del environment["PYTHONPATH"]  # it has packages of its own
+            del environment["PYTHONPATH"]  # the program has packages of its own
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `kill`)
         self._process = subprocess.Popen(
             [
@@ -85,7 +85,7 @@ class Program:
         return int(pages) * PAGE_BYTES / (1 << 20)
 
     def traceback(self) -> str:
-        """The end of what it wrote to its error output, if there is a traceback in it."""
+        """The end of its error output, if that contains a traceback."""
         text = self._written()
         return text if "Traceback" in text else ""
 

@@ -35,7 +35,7 @@ class Proxy:
             _end(one)
 
     def stall(self) -> None:
-        """Forward nothing, unnoticed: the system still acknowledges received bytes."""
+        """Forward nothing; the system still acknowledges received bytes, so no side notices."""
         self._flows.clear()
 
     def heal(self) -> None:

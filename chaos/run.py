@@ -34,9 +34,9 @@ ALWAYS_ZERO = (
     *("missing_finals", "second_finals", "unknown_finals"),
 )
 WHOLE_S = 3.0
-"""Of load on the network when it is whole again."""
+"""How long the network is used after all faults are repaired."""
 QUIET_S = (0.2, 2.0)
-"""Between two faults."""
+"""The pause between two faults."""
 
 
 @dataclass
@@ -117,7 +117,7 @@ class Chaos:
                 f"{router.first_mib:.0f} MiB at the start, {router.peak_mib:.0f} at most,"
                 f" {router.restarts} restarts"
             )
-        # In a cycle a message may take the old tree to one router and the new one from there.
+        # In a cycle, a message may follow the old tree to one router and the new tree from there.
         strict = () if network.shape == "ring" else ("duplicates", "duplicate_replies")
         for name in (*strict, *ALWAYS_ZERO):
             if result.counts[name]:
@@ -149,7 +149,7 @@ class Chaos:
             one.join()
 
     def _new_rng(self) -> random.Random:
-        """One for each thread, so that they do not depend on each other."""
+        """One generator for each thread, so that the schedules do not depend on each other."""
         return random.Random(self._rng.random())
 
     def _break_links(self, deadline: float, rng: random.Random) -> None:

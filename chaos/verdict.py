@@ -10,12 +10,12 @@ from chaos.network import OURS, Network
 from chaos.processes import Program
 
 HEAL_S = 60.0
-"""For links to reconnect, and for declarations to arrive."""
+"""The time for links to reconnect and for declarations to arrive."""
 GROWN_MIB_MAX = 64.0
 
 
 def wait_until(holds: Callable[[], bool], wait_s: float = HEAL_S) -> float:
-    """Seconds until the condition held, infinite if it never did."""
+    """The seconds until the condition held; infinite if it never did."""
     began = time.monotonic()
     while time.monotonic() - began < wait_s:
         if holds():
@@ -25,7 +25,7 @@ def wait_until(holds: Callable[[], bool], wait_s: float = HEAL_S) -> float:
 
 
 class Healing:
-    """Whether every client receives from every other again."""
+    """Whether every client receives publications of every other client again."""
 
     def __init__(self, clients: dict[str, Program]) -> None:
         self._clients = clients
@@ -75,14 +75,14 @@ class Healing:
 
 
 def leftovers(observer: Program) -> list[str]:
-    """What the admin space of the routers shows of clients that are gone."""
+    """What the admin space of the routers still lists of clients that are gone."""
     found: list[str] = []
     for kind in ("subscriber", "queryable", "token", "publisher", "querier"):
         for key, holders in observer.ask("admin", f"@/*/router/{kind}/chaos/**").items():
             found.append(f"{key} {holders}")
     for key, face in observer.ask("admin", "@/*/router/zenlake/face/*").items():
         for what in ("unanswered_requests", "open_queries"):
-            if face[what] > 1:  # one is this query
+            if face[what] > 1:  # the query of this function is open as well
                 found.append(f"{key} {what} {face[what]}")
         if face["whatami"] == "client" and face["declarations"]:
             found.append(f"{key} declarations {face['declarations']}")

@@ -17,7 +17,7 @@ from typing import Final
 _cleanups: Final[dict[int, Callable[[], None]]] = {}
 _numbers: Final = count()
 _TRIES: Final = 5
-"""To remove a folder: a thread may still be writing to it."""
+"""The number of attempts to remove a folder into which a thread may still be writing."""
 
 
 def register(cleanup: Callable[[], None]) -> int:

@@ -31,7 +31,7 @@ class Inheritable(Protocol):
     """An object that a child process must not use."""
 
     def leave_to_parent(self) -> None:
-        """In the child: do nothing from now on. Must not wait or take a lock."""
+        """Do nothing from now on. Called in the child; it must not wait or take a lock."""
 
 
 class InheritedLock:

@@ -1,4 +1,4 @@
-"""Which settings are secret, and how texts for people hide them.
+"""The settings that are secret, and texts for users that hide them.
 
 Secrets are passwords and private keys. Paths of files that hold them are not secret.
 """

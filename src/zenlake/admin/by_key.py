@@ -52,7 +52,7 @@ class ByKey(Generic[T]):
                     yield
 
     def get(self, expression: str) -> T | None:
-        """The entry of exactly this expression."""
+        """The entry with exactly this expression."""
         raise NotImplementedError
 
     def search(self, expression: str) -> Search[T] | None:

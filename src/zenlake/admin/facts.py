@@ -24,7 +24,7 @@ class SessionFacts(NamedTuple):
 
 
 class Transport(Protocol):
-    """One open transport; the methods are called under the node's lock, in any later slice."""
+    """One open transport; its methods are called under the node's lock, perhaps much later."""
 
     def session(self) -> SessionFacts: ...
 

@@ -27,7 +27,7 @@ _GAUGES: Final = {
 }
 _TEXT_STEPS: Final = 16
 _BYTES_PER_STEP: Final = 16
-"""Text is made and compressed at about this speed on plain Python."""
+"""The speed at which plain Python makes and compresses text."""
 
 
 class Metrics:

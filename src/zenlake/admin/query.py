@@ -27,7 +27,7 @@ ENTITY_ID: Final = 1
 """The entity id of the admin space, the same as in official nodes."""
 
 REPLY_STEPS: Final = 64
-"""Steps of a reply, for its text and its encoding."""
+"""The number of steps for making and encoding a reply."""
 
 _CHARACTERS_PER_STEP: Final = 8
 
@@ -91,5 +91,5 @@ class AdminQuery:
         response = Response(
             request.request_id, WireExpr(0, key), body, request.qos, None, responder, request.stamps
         )
-        # Only timers of requests and interests need the time.
+        # The time 0 is right: only timers of requests and interests need the time.
         self._dispatcher.receive(self._face, response, True, 0.0)

@@ -8,7 +8,7 @@ from platform import python_version
 
 @cache
 def version_text() -> str:
-    """The same form as official nodes have: `v1.10.2-... built with rustc ...`."""
+    """The version in the form of official nodes: `v1.10.2-... built with rustc ...`."""
     from zenlake import __version__
 
     return f"zenlake v{__version__} on Python {python_version()}"

@@ -39,7 +39,7 @@ class Packet:
 
 
 class Skipped:
-    """What was skipped while reading, by reason: how often, and how many bytes.
+    """Counts of what was skipped while reading, by reason: how often, and how many bytes.
 
     Every stage of reading counts here what it drops, so that nothing is lost silently.
     """

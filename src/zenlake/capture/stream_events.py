@@ -40,7 +40,7 @@ class Flow:
         self.reset_by = 0
         """The direction of the RST that ended the connection."""
         self.holes = 0
-        """In how many directions bytes are held behind a hole."""
+        """The number of directions that hold bytes behind a hole."""
         self.is_behind = False
         """Whether a side acknowledged bytes that the capture lacks or has only later."""
         self.is_new = True

@@ -62,7 +62,7 @@ class TcpStreams:
         self._recent: OrderedDict[Flow, Direction] = OrderedDict()
         """The first direction of each flow, the least recently used flow first."""
         self._new: OrderedDict[Flow, Direction] = OrderedDict()
-        """The same for flows with one segment so far; all other flows are in `_recent`."""
+        """The directions of flows with one segment so far; all other flows are in `_recent`."""
         self._last: Flow | None = None
         self._forgotten: OrderedDict[str, int] = OrderedDict()
         """The last connection number of address pairs that were evicted."""

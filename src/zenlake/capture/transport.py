@@ -93,7 +93,7 @@ class UdpDatagram:
         self.payload = payload
         self.missing = missing
         self.identification = identification
-        """That of IP, 0 if there is none."""
+        """The identification of its IP packet; 0 if there is none."""
         self.place = place
         """Capture point: equal for all packets of one interface and direction."""
 

@@ -19,7 +19,7 @@ _LOOK_S: Final = 0.5
 
 
 class ChildCommand:
-    """Started by the constructor. `on_line` gets its lines of output; else they are shown."""
+    """A child process; `on_line` gets its lines of output, which are shown without it."""
 
     def __init__(
         self, name: str, options: list[str], on_line: Callable[[str], None] | None = None
@@ -87,7 +87,7 @@ def end_with_parent(parent: int) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """In the child: the parent's process number, then the arguments of the command."""
+    """Run in the child: the arguments are the parent's process number and a command."""
     from zenlake.cli.main import main
 
     end_with_parent(int(arguments[0]))

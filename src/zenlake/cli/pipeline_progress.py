@@ -11,7 +11,7 @@ _SECONDS: Final = 0.25
 _BAR_CHARACTERS: Final = 24
 _CLEAR: Final = "\r\x1b[2K"
 _BYTES_A_MESSAGE: Final = 200
-"""Of a capture, before anything is known of this one."""
+"""The size of a message before anything is known of the capture."""
 _WORDS: Final = {
     "survey": "looking at the captures",
     "read": "reading",

@@ -37,7 +37,7 @@ _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""For every answer; the page has a policy of its own for scripts."""
+"""Headers of every answer; the page has a policy of its own for scripts."""
 
 
 class ReportServer:
@@ -93,7 +93,7 @@ class ReportServer:
                 return _WAITING.encode()
 
     def _is_written(self) -> bool:
-        """In a process of its own: a large lake takes memory and time."""
+        """Write the page in another process, because a large lake takes memory and time."""
         options = ["report", "--lake", self._lake, "-o", str(self._page), "--json"]
         command = [sys.executable, "-m", "zenlake.cli.main", *options]
         try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from zenlake.lake.sql.functions import Result
 
 _LINE_END = "\r\n"
-# Also after white space, and as full-width characters.
+# The characters may also follow white space, or be full-width characters.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 

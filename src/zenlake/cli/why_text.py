@@ -31,7 +31,7 @@ class ReportText:
         self._first_ns = made.evidence.first_ns
 
     def lines(self, stories_max: int, is_brief: bool = False) -> Iterator[str]:
-        """With `is_brief`, for several captures, one without failures has one line."""
+        """The lines of a report. With `is_brief` a capture without failures has one line."""
         stories = self._report.stories
         if is_brief and not stories:
             yield safe(f"{self._report.evidence.capture}: nothing failed, as far as it shows")

@@ -166,7 +166,7 @@ class ExprAutomaton:
         return texts
 
     def _fitting(self, positions: int, chunk: str) -> int:
-        """Those of the positions whose text intersects a chunk."""
+        """The positions, among these, whose text intersects a chunk."""
         fitting = 0
         for text in self.texts_at(positions):
             self.steps += 1 + len(text) * len(chunk) // CHARACTERS_PER_STEP

@@ -35,7 +35,7 @@ def strip_prefix(text: str, prefix: str) -> list[str]:
 
 
 def remainders(text: str, prefix: str) -> list[str]:
-    """As `strip_prefix`, but faster: a remainder may be included in another.
+    """Remainders as `strip_prefix` returns them, but faster: one may be included in another.
 
     There are at most as many as `prefix` has chunks, twice and one more.
     """

@@ -65,8 +65,10 @@ class Search(Generic[T]):
         """The nodes still to be visited."""
 
         self._positions: list[int] = [1 | ((1 & self._automaton.doubles) << 1)]
-        """For each of them, the positions after its first chunk. If that is not read yet: the
-        positions before it, inverted, which makes them negative."""
+        """The positions after the first chunk of each node; if that is unread, before it.
+
+        Positions before the chunk are inverted, which makes them negative.
+        """
 
         self.found: list[T] = []
         """The values found so far. The owner may remove them between two runs."""

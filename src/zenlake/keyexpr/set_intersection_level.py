@@ -18,7 +18,7 @@ class SetIntersectionLevel(IntEnum):
     """Every key of the second belongs to the first."""
 
     EQUALS = 3
-    """The same keys."""
+    """Both are the same set of keys."""
 
     def __repr__(self) -> str:
         return f"SetIntersectionLevel.{self.name}"

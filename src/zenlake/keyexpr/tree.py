@@ -30,7 +30,7 @@ ENTRY_BYTES: Final = 544
 """The memory of an expression besides its text and its label: at most two nodes and their slots."""
 
 ALL_STEPS: Final = 1 << 60
-"""More steps than any search needs."""
+"""A number of steps that no search exceeds."""
 
 
 def entry_bytes(expr: str) -> int:

@@ -80,7 +80,7 @@ class Node:
         """The expression that ends here, if any."""
 
         self.value = value
-        """Its value."""
+        """The value of that expression."""
 
         self.literals: dict[str, Node] | None = None
         """Children by first chunk, literal or verbatim; None if there are none."""

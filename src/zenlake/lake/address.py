@@ -32,7 +32,7 @@ _ALIASES: Final = {
     "viewfs": "viewfs",
 }
 KNOWN: Final = ("file:", "s3://", "s3a://", "gs://", "hdfs://")
-"""For messages; the other schemes are older names."""
+"""Schemes that error messages name; the other schemes are older names."""
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?=/)")
 _MISSPELT: Final = re.compile(r"(s3|s3a|s3n|gs|gcs|hdfs|viewfs)(?://|:(?!/))", re.IGNORECASE)
 """The scheme of a store without its colon or its slashes."""

@@ -44,7 +44,7 @@ QUICK_START: Final = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.shuffle.partitions": "1",
 }
-"""For short runs: Java's optimizing compiler would cost more time than it saves."""
+"""Settings of short runs: Java's optimizing compiler would cost more time than it saves."""
 _GLOB: Final = re.compile(r"[\\*?\[\]{}]")
 _LOOPBACK: Final = "127.0.0.1"
 _NEEDS_JAVA: Final = (

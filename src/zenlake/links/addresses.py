@@ -58,7 +58,7 @@ def resolve(endpoint: EndPoint, kind: socket.SocketKind) -> list[SocketAddress]:
 
 
 def address_text(host: str, port: int) -> str:
-    """As locators write it; an IPv4 address inside IPv6 is written as IPv4."""
+    """The address as locators write it; an IPv4 address inside IPv6 is written as IPv4."""
     host = host.removeprefix("::ffff:") if "." in host else host
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 

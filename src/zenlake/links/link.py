@@ -30,7 +30,7 @@ class TlsError(LinkError):
 
 
 class UnsupportedLink(LinkError):
-    """A kind of link that does not exist here or is not allowed: trying again does not help."""
+    """A link of this type does not exist here or is not allowed: trying again does not help."""
 
 
 class Link:
@@ -73,7 +73,7 @@ class Link:
         return -1
 
     def end_idle(self) -> None:
-        """After `begin_idle` returned a descriptor."""
+        """Return to `receive`, after `begin_idle` returned a descriptor."""
 
     def try_send(self, data: bytes) -> int:
         """Send as much as fits at once and return how much; a datagram is sent whole or not at all.
@@ -96,16 +96,16 @@ class Link:
 
 
 class SourceCheck(Protocol):
-    """Checks whether the source address of a datagram without a link is the sender's own.
+    """Verifies the source address of datagrams that belong to no link, because it may be forged.
 
-    `source` is a locator. Both are called by the thread that accepts.
+    `source` is a locator. Both methods are called by the thread that accepts.
     """
 
     def redeem(self, datagram: bytes, source: str, now: float) -> bool:
-        """Whether the address is proved: then a link may begin with this datagram."""
+        """Whether the address is verified: then a link may begin with this datagram."""
 
     def answer(self, datagram: bytes, source: str, now: float) -> bytes:
-        """If not: the datagram to send to the address, which may be forged; b"" for none."""
+        """The datagram to send to an address that is not verified; b"" for none."""
 
 
 class Listener:

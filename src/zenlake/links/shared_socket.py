@@ -31,7 +31,7 @@ class SharedSocket:
         close_after_fork(of)
 
     def enter(self) -> bool:
-        """Before a call; False if the socket is closed and must not be used."""
+        """Note that a call begins; False if the socket is closed and must not be used."""
         with self._gate:
             if self.is_closed:
                 return False

@@ -71,5 +71,5 @@ class SocketErrors:
             self._pause_s = 0.0
 
     def close(self) -> None:
-        """End all pauses."""
+        """Make all pauses end now."""
         self._closed.set()

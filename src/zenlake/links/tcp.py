@@ -234,7 +234,7 @@ def connect_tcp(
 
 
 def locators_of(connected: socket.socket, endpoint: EndPoint) -> tuple[str, str]:
-    """Of both ends; LinkError if the other side has reset the connection already."""
+    """The locators of both ends; LinkError if the other side has reset the connection already."""
     try:
         own, peer = connected.getsockname(), connected.getpeername()
     except OSError as error:

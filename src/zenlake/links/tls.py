@@ -78,7 +78,7 @@ class TlsLink(TcpLink):
         self._note_certificate()
 
     def _note_certificate(self) -> None:
-        """Of the other side; a listener has none unless it asks for one (`enable_mtls`)."""
+        """Note name and expiry of the peer's certificate; a listener has one with `enable_mtls`."""
         certificate = self._tls.getpeercert()
         if not certificate:
             return
@@ -217,7 +217,7 @@ def connect_tls(
 
 
 def _tls_cause(error: ssl.SSLError) -> str:
-    """Why TLS failed, for people: "the peer's certificate: certificate has expired"."""
+    """Why TLS failed, as text for users: "the peer's certificate: certificate has expired"."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"TLS: the peer's certificate: {error.verify_message}"
     reason = error.reason or str(error)
@@ -228,7 +228,7 @@ def _tls_cause(error: ssl.SSLError) -> str:
 
 
 def _common_name(subject: object) -> str | None:
-    """Of the subject of a certificate as `getpeercert` gives it."""
+    """The common name in the subject of a certificate, as `getpeercert` returns it."""
     for relative in subject if isinstance(subject, tuple) else ():
         for entry in relative:
             if entry[0] == "commonName":

@@ -13,7 +13,7 @@ from zenlake.wire import EndPoint
 
 
 def listening_context(endpoint: EndPoint, settings: LinkSettings) -> ssl.SSLContext:
-    """For a listener: its certificate, and with `enable_mtls` the demand for the other's."""
+    """The context of a listener: its certificate; with `enable_mtls` it demands a peer's."""
     options = settings.tls
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -33,7 +33,7 @@ def listening_context(endpoint: EndPoint, settings: LinkSettings) -> ssl.SSLCont
 
 
 def connecting_context(endpoint: EndPoint, settings: LinkSettings) -> ssl.SSLContext:
-    """For a connector: trusted authorities, whether names are verified, its own certificate."""
+    """The context of a connector: authorities, whether names are verified, its own certificate."""
     options = settings.tls
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2

@@ -20,7 +20,7 @@ class AbstractSender:
     __slots__ = ()
 
     def portion_bytes_max(self) -> int:
-        """How long publications that are pushed together may be, 0 if each must be pushed alone."""
+        """The most bytes of publications pushed together; 0 if each must be pushed alone."""
         return 0
 
     def room_bytes(self, qos: int, reliable: bool) -> int:
@@ -28,11 +28,11 @@ class AbstractSender:
         return 0
 
     def drops_run(self, count: int, qos: int, reliable: bool) -> bool:
-        """Under the node's lock: whether so many publications are dropped; counts them if so."""
+        """Whether so many publications are dropped; counts them if so. The node's lock is held."""
         return False
 
     def push_portion(self, portion: Portion, qos: int, reliable: bool, continues: bool) -> int:
-        """As `push`, for several publications in one.
+        """Queue several publications at once, as `push` does.
 
         A portion that `continues` a run is accepted although the beginning of the run filled the
         queue: no thread could send or wait in between.
@@ -40,28 +40,28 @@ class AbstractSender:
         raise NotImplementedError
 
     def push(self, data: bytes, qos: int, reliable: bool) -> int:
-        """Under the node's lock: DROPPED, TAKEN, or FULL if it was the last there is room for.
+        """Queue a message, with the node's lock held; returns DROPPED, TAKEN, FULL or TOO_LARGE.
 
-        TOO_LARGE if the link cannot carry it at all.
+        FULL: the message was the last one there is room for. TOO_LARGE: the link cannot carry it.
         """
         raise NotImplementedError
 
     def after_unlock(
         self, full: int, is_blocking: bool, is_last: bool = False, will_flush: bool = False
     ) -> None:
-        """Without that lock: send what was pushed, wait for room where `full` is a priority.
+        """Send what was pushed; wait for room where `full` is a priority. The lock is not held.
 
-        With `is_last` the caller has no more messages, so that nothing gathers. With `will_flush`
-        it flushes what gathers before it waits for anything.
+        With `is_last` the caller has no more messages, so all are sent at once. With `will_flush`
+        the caller flushes unsent messages itself before it waits for anything.
         """
         raise NotImplementedError
 
     def must_wait(self, full: int, is_blocking: bool) -> bool:
-        """Without that lock, after sending: whether `after_unlock` would wait for room."""
+        """Whether `after_unlock` would wait for room; called after sending, without the lock."""
         return True
 
     def refuse(self, key: str, size: int) -> str:
-        """Under the node's lock, after TOO_LARGE: the reason; `after_unlock` then logs it."""
+        """The reason for TOO_LARGE, which `after_unlock` then logs; the node's lock is held."""
         raise NotImplementedError
 
     def send(self, data: bytes, qos: int, reliable: bool) -> bool:

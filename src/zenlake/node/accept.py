@@ -50,15 +50,18 @@ class Accepting:
         self._lock = threading.Lock()
         self._listeners: list[Listener] = []
         self._pending: dict[Link, threading.Thread] = {}
-        self._agreed: dict[Link, threading.Thread] = {}  # whose transports are about to start
+        self._agreed: dict[Link, threading.Thread] = {}  # with transports about to start
         self._ending: list[threading.Thread] = []
         self._threads: list[threading.Thread] = []
         self._auth_bans = AuthBans()
         self._is_closed = False
-        self._dropped = 0  # datagrams of listeners that failed
+        self._dropped = 0  # lost datagrams of listeners that failed
         self.refused = 0
-        """Links closed because too many handshakes were in progress, of banned addresses, or for
-        which no thread could be started."""
+        """Links that were closed without a handshake.
+
+        They were of banned addresses, no thread could be started, or too many handshakes were in
+        progress.
+        """
 
     @property
     def pending(self) -> int:
@@ -144,7 +147,7 @@ class Accepting:
             self._start(link, thread)
 
     def _start(self, link: Link, thread: threading.Thread) -> None:
-        """Without a thread there is no handshake; the other side may try again."""
+        """Start the thread of a handshake, or close the link: the other side may try again."""
         try:
             start_thread(thread)
         except ThreadError:
@@ -155,9 +158,10 @@ class Accepting:
             self._node.closing.wait(_NO_THREAD_S)
 
     def _oldest_of_most(self, newcomer: str) -> Link:
-        """Of the address with most handshakes, the new one counted: it never displaces others.
+        """The oldest link of the address with most handshakes, counting the new one.
 
-        Where no address has more than one, the oldest of all.
+        So a new address never displaces others. Where no address has more than one handshake, it is
+        the oldest link of all.
         """
         counts = Counter(_source_of(link) for link in self._pending)
         most, count = counts.most_common(1)[0]
@@ -167,7 +171,7 @@ class Accepting:
         return next(link for link in self._pending if _source_of(link) == most)
 
     def _is_banned(self, link: Link) -> bool:
-        """Under the lock. Wrong passwords over UDP never close TCP to an address."""
+        """Whether wrong passwords banned the address; those over UDP do not ban it for TCP."""
         now = time.monotonic()
         return any(self._auth_bans.is_banned(name, now) for name in _ban_names(link))
 
@@ -178,7 +182,7 @@ class Accepting:
         except ZenlakeError as error:
             self._log_failure(link, error)
         else:
-            with contextlib.suppress(ThreadError):  # the warning is logged, and nothing is left
+            with contextlib.suppress(ThreadError):  # it is logged already
                 runner.start()
         finally:
             with self._lock:
@@ -220,7 +224,7 @@ class Accepting:
         acceptor = Acceptor(node.offer(link), os.urandom, admit, seal, link.dst)
         tap = tap_link(node.tap, link, is_accepted=True)
         if tap is not None and check is not None and check.offers is not None:
-            # They were exchanged before there was a link.
+            # These batches were exchanged before there was a link.
             init_syn, init_ack = check.offers.pop(link.dst, (b"", b""))
             if init_syn:
                 tap.received(init_syn, False)
@@ -248,9 +252,10 @@ class Accepting:
             raise
 
     def _note_agreed(self, link: Link) -> None:
-        """Before OpenAck: the peer takes the transport as open, so it must end with CLOSE.
+        """Move the handshake to `_agreed` before OpenAck, after which the peer takes it as open.
 
-        `close` leaves the link to its transport, which sends CLOSE if the node is closing.
+        A transport must end with CLOSE. So `close` leaves these links to their transports, which
+        send CLOSE if the node is closing.
         """
         with self._lock:
             thread = self._pending.pop(link, None)
@@ -258,7 +263,7 @@ class Accepting:
                 self._agreed[link] = thread
 
     def _supersedes(self, zid: ZenohId) -> bool:
-        """Whether a node starts over because our OpenAck was lost; closes its old transport.
+        """Whether a node repeats the handshake because OpenAck was lost; closes its old transport.
 
         Nothing was ever received on that transport: the node does not know that it is open.
         """
@@ -271,7 +276,7 @@ class Accepting:
         return runner.ended.wait(_START_OVER_S)
 
     def dropped_datagrams(self) -> int:
-        """Of UDP links that are read too slowly, or that there was no room for."""
+        """Datagrams of UDP links that are read too slowly, or for which there was no room."""
         with self._lock:
             return self._dropped + sum(listener.dropped for listener in self._listeners)
 
@@ -298,6 +303,6 @@ def _source_of(link: Link) -> str:
 
 
 def _ban_names(link: Link) -> list[str]:
-    """The names under which wrong passwords of a link are counted, and other bans that apply."""
+    """The name under which wrong passwords of a link are counted, then others that ban it."""
     source = _source_of(link)
     return [source] if link.is_reliable else [f"udp/{source}", source]

@@ -75,7 +75,7 @@ class Admin:
             self._answer(query)
 
     def _answer(self, query: AdminQuery) -> None:
-        """Step by step; `end` waits while the requester's link is full."""
+        """Continue an answer step by step; `end` waits while the requester's link is full."""
         node = self._node
         is_finished = False
         while not is_finished and not node.is_over():
@@ -89,7 +89,7 @@ class Admin:
             time.sleep(took_s)  # like all long work: the lock is free for half of the time
 
     def _report(self, text: str) -> None:
-        """Why something was refused, at most once in a while for each kind of text."""
+        """Log why something was refused, at most once in a while for each kind of text."""
         kind = text.partition("`")[0]
         if self._limiter.admit(kind, time.monotonic()):
             self._work.put(printable(text) + self._limiter.suppressed_text(kind))
@@ -154,7 +154,7 @@ def _routing_counters(face: Face) -> dict[str, object]:
 
 
 class Facts:
-    """What the admin space asks its node."""
+    """The facts about a node that its admin space shows."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

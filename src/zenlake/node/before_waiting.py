@@ -1,8 +1,8 @@
 """What a thread does before it waits: flush senders, and hand over a link that it should read.
 
-A message that waits in a sender for more messages need not wait for the clock if nothing more will
-come. So a thread that is about to wait, for a reply say, first flushes the senders. It flushes
-those of all open nodes: it may wait in one node for the effect of what it sent on another.
+A sender holds messages back to send more of them in one batch. If its thread waits, no more will
+come, so they are sent first. The senders of all open nodes are flushed, because the thread may wait
+in one node for the effect of a message that it sent on another.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from zenlake.node.reader_handover import READER_HANDOVER, hand_over_reading
 
 
 def flush_senders(senders: list[UnflushedSender]) -> None:
-    """Send what the senders of one node hold back; any thread may do the same meanwhile."""
+    """Send the messages that senders of one node hold back; another thread may do the same."""
     while senders:
         try:
             sender = senders.pop()
-        except IndexError:  # another thread was quicker
+        except IndexError:  # another thread took it first
             return
         sender.flush()
 
@@ -28,6 +28,6 @@ def flush_all_nodes() -> None:
 
 
 def before_waiting() -> None:
-    """By any thread, of a node or of the user, before it waits for anything of this package."""
+    """Flush and hand over; called by threads of nodes and of the user before each wait."""
     flush_all_nodes()
     hand_over_reading()

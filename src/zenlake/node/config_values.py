@@ -51,7 +51,7 @@ class ConfigValues:
         return [str(text) for text in found] if isinstance(found, list) else []
 
     def limit(self, path: str) -> int:
-        """One of `limits.LIMITS`."""
+        """The value of a limit in `limits.LIMITS`."""
         return self.whole(path, _LIMITS[path])
 
     def flag(self, path: str, default: bool) -> bool:

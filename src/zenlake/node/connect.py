@@ -85,7 +85,7 @@ def _zid_of(init_ack: bytes) -> ZenohId:
 
 
 def why_not(endpoint: EndPoint, error: ZenlakeError) -> str:
-    """Why there is no transport, for people."""
+    """Why there is no transport, as text for the user."""
     if isinstance(error, RefusedByPeer):
         return f"refused by {endpoint}: {error.cause}"
     if isinstance(error, HandshakeError | LinkError):
@@ -122,7 +122,7 @@ class Connector:
         join_thread(self._thread, timeout_s)
 
     def try_all(self) -> bool:
-        """One attempt at each endpoint, until one works."""
+        """Try each endpoint once, until one works."""
         for endpoint in self.endpoints:
             if self._node.is_over():
                 return False
@@ -163,7 +163,7 @@ class Connector:
             self._node.link_log.no_connection(cause)
 
     def is_hopeless(self) -> bool:
-        """Whether no later attempt can work."""
+        """Whether every later attempt must fail too."""
         return len(self.endpoints) == 1 and self.given_up.is_set()
 
     def why_not(self) -> str:

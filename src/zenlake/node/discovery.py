@@ -113,9 +113,9 @@ class Discovery:
 def connect_to(
     node: Node, zid: ZenohId, locators: Sequence[str], causes: dict[EndPoint, str] | None = None
 ) -> bool:
-    """Try the locators of one node in order; whether there is a transport with it now.
+    """Try the locators of one node in order; returns whether there is a transport with the node.
 
-    Why a locator did not work is noted in `causes`.
+    `causes` gets the reason for each locator that failed.
     """
     if causes is None:
         causes = {}

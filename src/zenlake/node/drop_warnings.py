@@ -15,24 +15,24 @@ _log: Final = logging.getLogger("zenlake")
 
 
 class DropWarnings:
-    """One for a node. Called without the node's lock: a log handler may use the session."""
+    """The warnings of one node. Called without its lock: a log handler may use the session."""
 
     def __init__(self) -> None:
         self._limiter = WarningLimiter()
         self._lock = threading.Lock()
 
     def received(self, dropped: DroppedMessage, face: Face | None, source: str) -> None:
-        """A message that came in fragments and exceeded a limit."""
+        """Warn of a message in fragments that exceeded a limit."""
         expr = dropped.key()
         key = None if expr is None or face is None else face.keys.resolve(expr)
         self._warn(dropped.limit_key, f"from {source}: {dropped.text(key)}")
 
     def unsendable(self, text: str, to: str) -> None:
-        """A message that its link cannot carry."""
+        """Warn of a message that its link cannot carry."""
         self._warn("unsendable", f"to {to}: {text}")
 
     def refused(self, limit: str, source: str) -> None:
-        """Declarations, aliases, interests or requests beyond what a neighbour may have."""
+        """Warn of declarations, aliases, interests or requests beyond a neighbour's limits."""
         self._warn("refused", f"from {source}: declarations or requests are refused: {limit}")
 
     def _warn(self, kind: str, text: str) -> None:

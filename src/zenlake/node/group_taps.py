@@ -34,7 +34,7 @@ class GroupTaps:
         return made
 
     def sent(self, datagram: bytes, is_plain: bool) -> None:
-        """A datagram of this node to the group."""
+        """Record a datagram of this node to the group."""
         self._own.received(datagram, is_plain)
 
     def close(self) -> None:

@@ -37,7 +37,7 @@ class Conversation:
         return self._deframer.take_rest()
 
     def send(self, content: bytes) -> None:
-        """One batch; always with the length prefix on a stream, even the OpenAck."""
+        """Send one batch; always with the length prefix on a stream, even the OpenAck."""
         self._send(content, self._deadline)
 
     def _send(self, content: bytes, deadline: float) -> None:
@@ -51,7 +51,7 @@ class Conversation:
             data = data[taken:]
             if data and not taken and not link.wait_writable(deadline - time.monotonic()):
                 raise LinkTimeout(link.dst, "the handshake is not taken")
-        if link.dropped != dropped:  # no answer can come
+        if link.dropped != dropped:  # no answer can come after a closed link
             raise LinkError(link.dst, "a datagram of the handshake cannot be sent")
 
     def receive(self) -> bytes:

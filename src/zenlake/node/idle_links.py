@@ -54,7 +54,7 @@ class IdleLinks:
         self.reset()
 
     def reset(self) -> None:
-        """In a forked child, which must not use the parent's links.
+        """Forget the links of the parent, in a forked child.
 
         The child's copies of the descriptors are left open: they are two numbers, and closing an
         epoll set while it is shared is safe only in the process that owns it.
@@ -107,7 +107,7 @@ class IdleLinks:
             return True
 
     def _start(self) -> bool:
-        """Under the lock."""
+        """Start the thread, with the lock held; False if that fails."""
         try:
             self._epoll = select.epoll()
             self._wake_fd = os.eventfd(0, os.EFD_CLOEXEC)
@@ -159,7 +159,7 @@ class IdleLinks:
             return
         try:
             reader.wake()
-        except Exception:  # others must be woken
+        except Exception:  # links of which another thread must wake the readers
             log.exception("an idle link failed")
             reader.drop("reading failed")
 

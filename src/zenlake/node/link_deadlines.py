@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LOOK_S: Final = 5.0
 
 _ENTRIES_MIN: Final = 16
-"""With fewer entries, links that are over are not searched for."""
+"""The number of entries from which on links that are over are removed before their deadline."""
 
 
 class LinkDeadlines:

@@ -19,7 +19,7 @@ _TEXT_CHARACTERS: Final = 1_000
 
 
 class LinkLog:
-    """One for a node. Called without the node's lock: a log handler may use the session."""
+    """The log of one node. Called without its lock: a log handler may use the session."""
 
     def __init__(self) -> None:
         self._limiter = WarningLimiter()
@@ -29,7 +29,7 @@ class LinkLog:
         _log.info("transport with %s %s at %s is open", role, zid, locator)
 
     def closed(self, zid: ZenohId, locator: str, cause: str) -> None:
-        """Closed by CLOSE, of either side."""
+        """Log a transport that ended with the CLOSE of either side."""
         _log.info("transport with %s at %s is closed: %s", zid, locator, cause)
 
     def lost(self, zid: ZenohId, locator: str, cause: str) -> None:
@@ -37,21 +37,21 @@ class LinkLog:
         self._limited(logging.WARNING, f"lost {host_of(locator)}", text)
 
     def refused(self, locator: str, cause: str) -> None:
-        """An incoming connection was refused."""
+        """Log an incoming connection that was refused."""
         text = f"refused a connection from {locator}: {cause}"
         self._limited(logging.WARNING, f"refused {host_of(locator)}", text)
 
     def unfinished(self, locator: str, cause: str) -> None:
-        """An incoming connection ended before its handshake did, as with port scans."""
+        """Log an incoming connection that ended before its handshake did, as in port scans."""
         text = f"no transport with {locator}: {cause}"
         self._limited(logging.INFO, f"unfinished {host_of(locator)}", text)
 
     def no_connection(self, cause: str) -> None:
-        """An attempt to connect to a configured endpoint failed."""
+        """Log a failed attempt to connect to a configured endpoint."""
         self._limited(logging.WARNING, f"no connection {cause}", f"no connection: {cause}")
 
     def unreachable(self, zid: ZenohId, causes: str) -> None:
-        """A node that scouting or gossip found, and that is often gone by the time it is tried."""
+        """Log a failed attempt to connect to a found node, which is often gone by then."""
         text = f"node {zid} was found but cannot be connected to:{causes}"
         self._limited(logging.INFO, "unreachable", text)
 
@@ -66,7 +66,7 @@ class LinkLog:
 
 
 def printable(text: str) -> str:
-    """One line: other nodes choose parts of it."""
+    """The text in one line: other nodes choose parts of it."""
     shown = text if len(text) <= _TEXT_CHARACTERS else f"{text[:_TEXT_CHARACTERS]}..."
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in shown)
 

@@ -70,7 +70,7 @@ class LinkOutlet(Outlet):
         return self.sender.send(data, qos, reliable)
 
     def take(self) -> tuple[AbstractSender, int, bool]:
-        """Under the lock: return the arguments for `after_unlock` and reset the outlet."""
+        """Return the arguments for `after_unlock` and reset the outlet; the node's lock is held."""
         taken = (self.sender, self.full, self.is_blocking)
         self.is_touched = False
         self.full = -1

@@ -44,7 +44,7 @@ _SHORT_BYTES: Final = 1024
 
 
 class LinkReader:
-    """The messages that were read from a link and not handed on, and the thread that does both."""
+    """The thread that reads a link, and the messages that it has read and not handed on."""
 
     def __init__(self, runner: LinkRunner, early: bytes) -> None:
         self._runner = runner
@@ -62,7 +62,7 @@ class LinkReader:
         self._left_links: Links = None  # full: the thread for idle links must not wait for room
         self._left_sinks: list[Sink] | None = None
         self.lock = threading.Lock()
-        """Of the inbound half of the transport."""
+        """The lock of the inbound half of the transport."""
 
         self._patience_s = inf  # how long a reader waits for messages
         self._busy_at = runner.opened_at  # when the last message came
@@ -94,7 +94,7 @@ class LinkReader:
         self._runner.drop(cause)
 
     def leave_to_parent(self) -> None:
-        """In a forked child: if this thread reads the link, it stops."""
+        """Stop, if this thread reads the link of a parent process."""
         self._handovers += 1
 
     def is_alive(self) -> bool:
@@ -191,7 +191,7 @@ class LinkReader:
         return True
 
     def wake(self) -> None:
-        """By the thread for idle links: handle keep-alives, and the end of the link.
+        """Handle keep-alives and the end of the link; called by the thread for idle links.
 
         Anything else is left to a reader, unless there are too many of these.
         """
@@ -224,7 +224,7 @@ class LinkReader:
                 self._start_reader()
 
     def _route_without_waiting(self, now: float) -> None:
-        """Route as far as no wait is needed; a reader does the rest."""
+        """Route as far as that needs no wait; a reader does the rest."""
         face = self.face
         assert face is not None
         deliveries = self._deliveries
@@ -305,7 +305,7 @@ class LinkReader:
                     deliveries = inbound.receive_more(now, _UNITS_PER_DECODE)
             self._deliveries.extend(deliveries)
         except TransportError as error:
-            # Without the traceback, whose frames refer to this reader.
+            # The traceback is removed: its frames refer to this reader.
             self._failure = error.with_traceback(None)
             self._deliveries.extend(error.deliveries)
 
@@ -359,7 +359,7 @@ class LinkReader:
         return True
 
     def _has_more(self, handed_on: int = 0) -> bool:
-        """Whether more was read than so many messages of the first delivery."""
+        """Whether more messages were read than these of the first delivery."""
         deliveries = self._deliveries
         if not deliveries:
             return self.transport.inbound.has_more
@@ -378,7 +378,7 @@ class LinkReader:
     # --- callbacks -----------------------------------------------------------------------------
 
     def _call_sinks(self, sinks: list[Sink]) -> None:
-        """All but the last run in threads of their own: callbacks do not delay each other."""
+        """Run all but the last callback in other threads: callbacks do not delay each other."""
         self._has_called = True
         last = sinks.pop()
         for sink in sinks:

@@ -146,7 +146,7 @@ class LinkRunner:
         return left <= 0
 
     def handle_timeout(self, now: float) -> None:
-        """By the timer: KEEP_ALIVE, and the peer's lease.
+        """Send KEEP_ALIVE and check the peer's lease; called by the timer.
 
         While the reader is busy, bytes of the peer may be unread: its lease does not run out.
         """
@@ -180,13 +180,13 @@ class LinkRunner:
         self.drop(self.cause)
 
     def break_off(self, cause: str) -> None:
-        """By threads that must not wait: close the link; the reader does the rest."""
+        """Close the link; the reader does the rest. Called by threads that must not wait."""
         self.cause = self.cause or cause
         self.sender.stop()
         self.link.close()
 
     def drop(self, cause: str) -> None:
-        """The link is over. By any thread, any number of times."""
+        """Remove the transport, whose link is over. Any thread may call it, any number of times."""
         self.node_lock.release_bulk()
         node = self.node
         node.begin()
@@ -225,7 +225,7 @@ class LinkRunner:
             log.lost(self.agreed.zid, self.link.dst, self.cause)
 
     def leave_to_parent(self) -> None:
-        """In a forked child: if this thread reads the link, it stops."""
+        """Stop reading, if this is the reader's thread in a forked child."""
         self.is_over = True
         if self._reader is not None:
             self._reader.leave_to_parent()

@@ -53,7 +53,7 @@ from zenlake.wire import EndPoint, QoSLink, WhatAmI, ZenohId
 _CLOSE_S: Final = 0.5
 _RETIRED_MIN: Final = 16
 FRAGMENTS_OF_PROCESS: Final = HeldBytes()
-"""What the sessions of all nodes hold."""
+"""The incomplete messages of the sessions of all nodes."""
 reset_after_fork(FRAGMENTS_OF_PROCESS.clear)
 
 
@@ -66,7 +66,7 @@ class Node:
 
     def __init__(self, settings: NodeSettings) -> None:
         dispatcher = Dispatcher(settings.zid, settings.role, settings.routing)
-        # A part and not the base: Python's own classes would make its calls slow.
+        # It is an attribute and not the base class: Python's own classes would make its calls slow.
         node_lock = self.node_lock = NodeLock(dispatcher)
         self.dispatcher = dispatcher
         self.begin = node_lock.begin
@@ -157,7 +157,7 @@ class Node:
         self.node_lock.leave_to_parent()
         self._is_closed = True
         self._state_lock = threading.Lock()
-        self.events = Events()  # its lock may be held
+        self.events = Events()  # another thread may hold its lock
         for runner in list(self.runners.values()):
             runner.leave_to_parent()
         self.runners = {}
@@ -196,7 +196,7 @@ class Node:
             self.tap.close()
 
     def _close_runners(self, runners: list[LinkRunner]) -> None:
-        """In parallel: a link that does not accept its CLOSE must not delay the others."""
+        """Close all links in parallel: one that does not accept its CLOSE must not delay others."""
         if len(runners) == 1:
             runners[0].close()
             return
@@ -232,7 +232,7 @@ class Node:
         return self.closing.is_set()
 
     def offer(self, link: Link | Listener, endpoint: EndPoint | None = None) -> Offer:
-        """What this node offers on a link, or on every link of a listener."""
+        """The terms that this node offers on a link, or on every link of a listener."""
         own = self.settings
         return Offer(
             own.zid,
@@ -288,7 +288,7 @@ class Node:
                 self._retired_max = max(_RETIRED_MIN, 2 * len(self._retired))
 
     def update_locators(self) -> None:
-        """After a change of where this node listens: gossip announces the locators."""
+        """Announce by gossip where this node listens now."""
         locators = self.accepting.locators()
         self.begin()
         self.dispatcher.own_locators = locators
@@ -332,7 +332,7 @@ class Node:
                     self._link_deadlines.add(runner, now)
 
     def _all_runners(self) -> list[LinkRunner]:
-        """Without the lock, so that keep-alives and leases do not wait for routing."""
+        """Serve keep-alives and leases without the lock, so that they do not wait for routing."""
         return list(self.runners.values())
 
     # --- state ---------------------------------------------------------------------------------

@@ -6,14 +6,14 @@ from typing import Protocol
 
 
 class UnflushedSender(Protocol):
-    """Holds messages back for a moment, so that more of them leave in one batch."""
+    """A sender that holds messages back for a moment, so that more of them leave in one batch."""
 
     def flush(self) -> None:
-        """Send all of them, unless another thread does; without any lock."""
+        """Send all of them, unless another thread does; called without any lock."""
 
 
 class Reader(Protocol):
-    """Reads a link, or runs a callback since `callback_since`; 0 while it reads."""
+    """A thread that reads a link; since `callback_since`, if that is not 0, it runs a callback."""
 
     callback_since: float
 
@@ -22,13 +22,13 @@ class Reader(Protocol):
 
 
 class NodeActivity:
-    """Both are used without a lock: each single operation on a dict or list is atomic."""
+    """Two collections that need no lock: each operation on a dict or list is atomic."""
 
     __slots__ = ("readers_in_callbacks", "unflushed_senders")
 
     def __init__(self) -> None:
         self.readers_in_callbacks: dict[int, Reader] = {}
-        """By thread."""
+        """The readers whose thread runs a callback, by the id of the thread."""
 
         self.unflushed_senders: list[UnflushedSender] = []
         """Senders that hold messages back, each at most once."""

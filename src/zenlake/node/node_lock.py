@@ -91,7 +91,7 @@ class NodeLock:
         _call_sinks(self.end_for_sinks())
 
     def end_without_waiting(self) -> None:
-        """As `end`, without waiting for room on any link.
+        """Release the lock as `end`, but do not wait for room on any link.
 
         A neighbour that reads too slowly loses its transport when its queue is full, and holds up
         no other until then.
@@ -126,14 +126,14 @@ class NodeLock:
             _call_sinks(sinks)
 
     def end_for_sinks(self) -> list[Sink] | None:
-        """As `end`, but the caller calls `after_unlock` of the sinks."""
+        """Release the lock as `end`, but let the caller call `after_unlock` of the sinks."""
         links = self._take_links()
         sinks = self._release_sinks()
         _send_to_links(links, False)
         return sinks
 
     def _take_links(self) -> Links:
-        """Under the lock: the links that got messages."""
+        """The links that got messages; the lock is held."""
         touched = self.touched
         self.has_unsent_replies = False
         if not touched:
@@ -211,7 +211,7 @@ class NodeLock:
     def deliver_bulk(
         self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
     ) -> tuple[int, list[Sink] | None]:
-        """As `deliver`, for a link that brings much at once; it holds `bulk`.
+        """Deliver as `deliver` for a link that brings much at once; the reader holds `bulk`.
 
         The caller calls `end_bulk` before it waits for anything.
         """
@@ -272,7 +272,7 @@ class NodeLock:
         return after, links, sinks
 
     def pause_bulk(self) -> None:
-        """By the owner of `bulk`: let threads run that wait for the node's lock or for the GIL.
+        """Let threads run that wait for the node's lock or for the GIL; the caller owns `bulk`.
 
         The senders are flushed first. After a while `bulk` is passed to the next busy link, with a
         second pause: in the first one that link would run before those that have little to do.
@@ -335,7 +335,7 @@ class NodeLock:
         self.timer.wake()
 
     def leave_to_parent(self) -> None:
-        """In a forked child: nothing is sent any more, no sink is called, and `begin` raises."""
+        """Stop in a forked child: nothing is sent, no sink is called, and `begin` raises."""
         self.lock = cast("threading.RLock", InheritedLock())
         self.touched.clear()
         self.activity.clear()
@@ -344,7 +344,7 @@ class NodeLock:
         self.timer.armed = -inf  # so that `end` does not wake it
 
     def _earliest(self) -> float:
-        """Of routing and sessions; under the lock."""
+        """The earliest deadline of routing and sessions; the lock is held."""
         deadline = self.dispatcher.next_deadline()
         earliest = inf if deadline is None else deadline
         for session in self._sessions:

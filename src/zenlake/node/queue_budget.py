@@ -12,7 +12,7 @@ from zenlake.limits import UNSENT_PROCESS_BYTES_MAX
 
 
 class QueueBudget:
-    """Used by the senders of all links, each with its own lock."""
+    """The bytes that wait in the queues of all links; each sender uses it under its own lock."""
 
     __slots__ = ("_lock", "held_bytes", "limit_bytes")
 

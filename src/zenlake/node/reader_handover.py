@@ -30,14 +30,14 @@ class Pool(Protocol):
     """Threads that run callbacks, see api/handlers/callback_pool.py."""
 
     def hand_over(self, thread: int) -> None:
-        """Replace the calling thread, whose callback may take long."""
+        """Replace the calling thread as reader, because its callback may take long."""
 
     def look(self, now: float) -> bool:
         """Start threads where callbacks wait for one; whether any callback runs or waits."""
 
 
 def hand_over_reading() -> None:
-    """Before anything that may take long, in case this thread should be reading a link."""
+    """Hand over the link that this thread should read, before it does anything that takes long."""
     thread = threading.get_ident()
     for node in READER_HANDOVER.nodes:
         reader = node.readers_in_callbacks.get(thread)
@@ -59,7 +59,7 @@ class ReaderHandover:
         self.reset()
 
     def reset(self) -> None:
-        """In a forked child there is no such thread, and locks may be held for ever."""
+        """Start anew in a forked child: the thread is missing, and locks may be held for ever."""
         self._lock = threading.Lock()
         self._wanted = threading.Event()
         self._thread: threading.Thread | None = None
@@ -93,7 +93,7 @@ class ReaderHandover:
             start_soon(thread, self._not_started)
 
     def _not_started(self) -> None:
-        """No thread could be started: the next callback tries again."""
+        """Note that no thread could be started: the next callback tries again."""
         with self._lock:
             self._thread = None
             self.is_watching = False
@@ -138,6 +138,5 @@ class ReaderHandover:
 
 
 READER_HANDOVER: Final = ReaderHandover()
-"""Of the process: one thread watches the callbacks of all nodes, and a callback that a reader of
-one node runs may wait in another node."""
+"""One for the process: a callback on a reader of one node may wait in another node."""
 reset_after_fork(READER_HANDOVER.reset)

@@ -1,7 +1,7 @@
-"""SendBudget: decides whether a message is sent at once or gathers with others into a batch.
+"""SendBudget: decides whether a message is sent at once or later with others in one batch.
 
-The cost of a call to the link differs much between machines. So sending may take a share of the
-time, and so long at a stretch; while messages come faster than that, they gather.
+The cost of a call to the link differs much between machines. So sending may take a fixed share of
+the time, and at most a millisecond without a pause. Messages that come faster wait for others.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from typing import Final
 
 _SHARE: Final = 0.06
 _LEFT_S_MAX: Final = 0.001
-# On a busy machine a call may last long without costing much: beyond this it does not count.
+# The limit of what a call counts: on a busy machine a call may last long without costing much.
 _ONE_CALL_S_MAX: Final = 0.00005
-# Messages that come quickly are not worth reading the clock for each.
+# Messages that come closer together are not worth reading the clock for each.
 _LOOK_S: Final = 0.00002
 MESSAGES_UNLOOKED_MAX: Final = 64
 
 
 class SendBudget:
-    """The time there is for sending. The caller holds a lock."""
+    """The time that may be spent on sending. The caller holds a lock."""
 
     __slots__ = ("_left_s", "_looked_at", "_sent_at", "messages_unlooked")
 
@@ -27,7 +27,7 @@ class SendBudget:
         self._looked_at = 0.0
         self._sent_at = 0.0
         self.messages_unlooked = 1
-        """How many messages may come before `has_time` must be asked again."""
+        """How many messages may come before the next call of `has_time`."""
 
     def has_time(self, apart_s: float, now: float) -> bool:
         """Whether to send now; always if nothing was sent for `apart_s`: the message is alone."""

@@ -130,7 +130,7 @@ class SendQueue(AbstractSender):
     # --- under the lock of the queue -----------------------------------------------------------
 
     def _absorb(self) -> None:
-        """Before anything else: move what was appended without the lock into batches."""
+        """Move the messages that were appended without the lock into batches; called first."""
         self._takes_unlocked = False
         if self._unlocked:
             # The list is never replaced: a thread may be about to append to it.
@@ -205,7 +205,7 @@ class SendQueue(AbstractSender):
             return not self._transport.has_room(full) and (is_blocking or not is_given_up)
 
     def _wait_for_room(self, priority: int, is_blocking: bool) -> bool:
-        """False if there is no room in time for a message that must not be dropped."""
+        """Wait for room; False if there is none in time for a message that must not be dropped."""
         if not is_blocking and (self._congested[priority] or self._block_first[priority]):
             return True
         patience_s = self._close_s if is_blocking else self._drop_s

@@ -158,7 +158,7 @@ class Sender(SendQueue):
             self.fail("it does not take what must not be dropped", is_unresponsive=True)
 
     def _begin_to_send(self, apart_s: float, will_flush: bool = False) -> bool:
-        """Under the lock: whether this thread sends now, at least the batches that are full."""
+        """Whether this thread sends now, at least the batches that are full; the lock is held."""
         if self._is_sending:
             return False
         now = monotonic()
@@ -270,7 +270,7 @@ class Sender(SendQueue):
             self._room.notify_all()
 
     def _wake_own_thread(self) -> bool:
-        """Under the lock: start or wake the own thread; False if it cannot be started."""
+        """Start or wake the own thread; False if it cannot be started. The lock is held."""
         if self._own_thread is None and not self._is_closed:
             thread = threading.Thread(
                 target=self._run, name=f"zenlake send {self._link.dst}", daemon=True
@@ -312,7 +312,7 @@ class Sender(SendQueue):
                 self._send()
 
     def _takes_over(self) -> bool:
-        """Whether this thread sends what gathered: no other has sent it, or is sending it."""
+        """Whether this thread has to send the waiting messages, because no other does."""
         with self.lock:
             self._sends_all = True
             if self._is_sending or self._gathering_since == 0.0:
@@ -334,7 +334,7 @@ class Sender(SendQueue):
             failed(cause)
 
     def forget_owner(self) -> None:
-        """The link is over: no failure is reported any more."""
+        """Note that the link is over: later failures are not reported."""
         self._failed = None
 
     def send_close(self, reason: CloseReason, patience_s: float) -> None:

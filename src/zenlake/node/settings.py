@@ -279,7 +279,7 @@ def _read_routing(settings: NodeSettings, values: ConfigValues) -> None:
 
 
 def _read_weights(values: ConfigValues, path: str) -> dict[ZenohId, int]:
-    """By neighbour."""
+    """The weights of links, by neighbour."""
     weights = values.get(f"{path}/linkstate/transport_weights")
     listed = weights if isinstance(weights, list) else []
     return {ZenohId.parse(one["dst_zid"]): one["weight"] for one in listed}
@@ -295,7 +295,7 @@ def _read_admin(settings: NodeSettings, values: ConfigValues) -> None:
 
 
 def _read_limits(settings: NodeSettings, values: ConfigValues) -> None:
-    """Limits that can be configured; the API refuses to set the others."""
+    """Read the limits that can be configured; the API refuses to set the others."""
     transport = "limits/transport"
     settings.address_percent = values.limit(f"{transport}/sessions_per_address_percent")
     settings.handshake_idle_s = values.limit(f"{transport}/handshake_idle_seconds")

@@ -244,7 +244,7 @@ def _scout(node: Node) -> None:
 
 
 def _wait_for_connectors(node: Node) -> None:
-    """With `exit_on_failure`, endpoints must connect within `connect/timeout_ms`."""
+    """Wait until endpoints with `exit_on_failure` are connected, within `connect/timeout_ms`."""
     settings = node.settings
     began = time.monotonic()
     for connector in node.connectors:

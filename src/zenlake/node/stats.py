@@ -26,7 +26,7 @@ NO_LOSSES: Final = (
 
 
 def losses_of(runner: LinkRunner) -> dict[str, int]:
-    """What a transport has lost so far, by cause."""
+    """The losses of a transport so far, by cause."""
     transport = runner.transport
     return {
         "dropped_messages": runner.sender.dropped,
@@ -40,7 +40,7 @@ def losses_of(runner: LinkRunner) -> dict[str, int]:
 
 
 def last_losses_of(runner: LinkRunner) -> dict[str, int]:
-    """The same at its end: messages that are still queued are lost, too."""
+    """The losses of a transport at its end, with the messages that were still queued."""
     return losses_of(runner) | {"unsent_bytes": runner.transport.total_queued_bytes()}
 
 

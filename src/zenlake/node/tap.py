@@ -9,7 +9,7 @@ from zenlake.protocol.tap import LinkTap
 
 
 class Tap(Protocol):
-    """Gets what a node sends and receives. Ends of links and datagrams are locators."""
+    """Gets the traffic of a node. The ends of links and datagrams are named by locators."""
 
     def open(self, src: str, dst: str, is_stream: bool, is_accepted: bool) -> LinkTap:
         """A link opens between this end and the other one."""
@@ -18,7 +18,7 @@ class Tap(Protocol):
         """A sender in a multicast group; only `received` is called, also for this node itself."""
 
     def scouting(self, source: str, destination: str, datagram: bytes) -> None:
-        """A datagram that may be SCOUT or HELLO, from or to this node."""
+        """A datagram was sent or received that may be SCOUT or HELLO."""
 
     def close(self) -> None:
         """The node is closed."""

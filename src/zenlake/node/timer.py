@@ -53,8 +53,8 @@ class Timer:
         start_thread(self._thread)
 
     def wake(self) -> None:
-        """A deadline may be earlier than it was. By any thread, by finalizers too."""
-        self.armed = -inf  # it looks by itself soon enough
+        """Make the timer read its deadlines anew. Any thread may call it, finalizers too."""
+        self.armed = -inf  # until then it needs no other call
         # Released already: another thread woke it.
         with contextlib.suppress(RuntimeError):
             self._quiet.release()
@@ -81,7 +81,7 @@ class Timer:
                 return
             try:
                 self._handle_timeout(time.monotonic())
-            except Exception:  # leases and keep-alives of all others must go on
+            except Exception:  # it must still serve the leases and keep-alives of all other links
                 log.exception("a timer failed")
 
     def _earliest(self) -> float:

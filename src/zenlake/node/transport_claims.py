@@ -46,7 +46,7 @@ class TransportClaims:
         self._is_closed = False
 
     def open(self, zid: ZenohId) -> TransportClaim | None:
-        """For a link of ours; None if there is a transport with that node, or soon will be."""
+        """Claim a node for a link of ours; None if a transport exists or is about to open."""
         with self._changed:
             if zid in self._claims or self._is_closed:
                 return None
@@ -54,7 +54,7 @@ class TransportClaims:
             return claim
 
     def accept(self, zid: ZenohId, patience_s: float, source: str) -> TransportClaim | CloseReason:
-        """For a link of theirs from an address, or why not (wire reference §5.2, step 5)."""
+        """Claim a node that connects from an address, or the reason to refuse it (§5.2, step 5)."""
         deadline = time.monotonic() + patience_s
         with self._changed:
             while (claim := self._claims.get(zid)) is not None:
@@ -90,7 +90,7 @@ class TransportClaims:
         return zid in self._claims
 
     def close(self) -> None:
-        """No more claims; those that wait are refused."""
+        """Refuse all later claims, and those that wait."""
         with self._changed:
             self._is_closed = True
             for claim in self._claims.values():

@@ -42,9 +42,9 @@ class AddressCheck:
         self._redeemed: OrderedDict[bytes, float] = OrderedDict()
         self._unspent: OrderedDict[str, int] = OrderedDict()  # bytes by host
         self.offers: OrderedDict[str, tuple[bytes, bytes]] | None = None
-        """By source, the last InitSyn and its answer, if they are to be recorded; else None."""
+        """The last InitSyn of each source and its answer, if they are to be recorded; else None."""
         self.withheld = 0
-        """Answers that would have been too long."""
+        """The number of answers that were not sent because they would have been too long."""
 
     def redeem(self, datagram: bytes, source: str, now: float) -> bool:
         """Whether this is an OpenSyn with a cookie that was sent to its source: only once."""
@@ -63,7 +63,7 @@ class AddressCheck:
         return True
 
     def _forget_redeemed(self, now: float) -> None:
-        """Cookies that are too old to be redeemed again, and the oldest of too many."""
+        """Forget cookies that are too old to be redeemed again, and the oldest of too many."""
         redeemed = self._redeemed
         while redeemed:
             oldest = next(iter(redeemed))

@@ -18,7 +18,7 @@ _SENDER: Final = 0x40
 
 
 class DroppedMessage:
-    """Its first bytes, its size as far as received, and the configuration key of the limit."""
+    """The first bytes of a message, its size as far as received, and the key of the limit."""
 
     __slots__ = ("head", "is_whole", "limit", "limit_key", "size")
 

@@ -42,7 +42,7 @@ class HandshakeError(ZenlakeError):
 
 
 class AuthenticationError(HandshakeError):
-    """The peer did not prove its identity; listeners count these (limits: H14)."""
+    """The peer did not prove its identity; listeners count these failures (limits: H14)."""
 
 
 class RefusedByPeer(HandshakeError):

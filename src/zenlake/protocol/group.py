@@ -73,13 +73,13 @@ class Group:
         self._is_join_due = True
         self._next_join = now + terms.join_interval_ms / 1000
         self.bad_datagrams = 0
-        """Too large, or not decompressible."""
+        """Ignored datagrams: too large, or not decompressible."""
         self.strange_datagrams = 0
-        """From addresses without a JOIN."""
+        """Ignored datagrams from addresses without a JOIN."""
         self.refused_joins = 0
-        """JOINs of nodes with other terms, and beyond the limit of nodes."""
+        """Ignored JOINs: of nodes with other terms, or beyond the limit of nodes."""
         self.past_messages = self.past_batches = self.past_bytes = 0
-        """Received from nodes that have left."""
+        """Traffic of nodes that have left."""
         self.tap: GroupTap | None = None
         """Gets all datagrams of other nodes; None if the group is not recorded."""
         self.was_plain = False
@@ -113,7 +113,10 @@ class Group:
         return events
 
     def _content(self, datagram: bytes) -> bytes | None:
-        """Deployed nodes announce 8192 in JOIN, and send as much as their link can carry."""
+        """The decompressed content of a datagram; None if it is too large or damaged.
+
+        Deployed nodes announce 8192 bytes in JOIN, and send as much as their link can carry.
+        """
         if len(datagram) > BATCH_BYTES_MAX:
             return None
         if not self._terms.compression:

@@ -27,7 +27,7 @@ def unexpected(message: TransportMessage, wanted: str) -> Exception:
 
 
 def check_version(init: Init) -> None:
-    """Checked on both sides, since there is only one version. Deployed openers do not check it."""
+    """Check the version on both sides: there is only one. Deployed openers do not check it."""
     if init.version != PROTOCOL_VERSION:
         raise refusal(CloseReason.INVALID, f"version {init.version} is not {PROTOCOL_VERSION}")
 

@@ -37,7 +37,7 @@ class Heartbeat:
         return now >= received_at + self.lease_s
 
     def is_keep_alive_due(self, now: float) -> bool:
-        """Whether one is to be sent; if so, the next is due a period later."""
+        """Whether KEEP_ALIVE is due; if so, the next one is due a period later."""
         if now < self._keep_alive_at:
             return False
         self._keep_alive_at = now + self._keep_alive_s

@@ -91,7 +91,7 @@ class Inbound:
         self.stale_frames = 0
         """Frames and fragments whose number was not newer than the last."""
         self.ignored_messages = 0
-        """INIT, OPEN, JOIN and OAM, and reassembled messages that could not be decoded."""
+        """Ignored messages: INIT, OPEN, JOIN, OAM, and reassembled ones that cannot be decoded."""
 
     def make_deframer(self) -> StreamDeframer:
         deframer = StreamDeframer()

@@ -167,7 +167,7 @@ class Agreed:
         self.peer_lease_ms = peer_lease_ms
         self.keep_alive = keep_alive
         self.message_bytes_max = message_bytes_max
-        # Without priorities there is one queue, that of Data.
+        # Without QoS there is one queue, that of priority DATA.
         has_lanes = qos and not low_latency
         self.queue_bytes = [
             batch_size * (count if has_lanes else queue_batches[DEFAULT_PRIORITY])

@@ -24,7 +24,7 @@ _UNIT: Final = 0x02
 _NONCE: Final = 0x22
 _PROOF: Final = 0x42
 MARK: Final[Chain] = (Extension(_UNIT),)
-"""In InitSyn: the opener has a user. In OpenAck: the user is accepted."""
+"""The opener has a user (in InitSyn), or the acceptor accepts it (in OpenAck)."""
 
 
 def proof(nonce: int, password: str) -> bytes:

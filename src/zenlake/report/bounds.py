@@ -11,9 +11,9 @@ PARTS: Final = 64
 SEGMENTS_MAX: Final = 12
 """Times in which something was recorded, with pauses between that are not drawn."""
 CELLS_MAX: Final = 40_000
-"""Of traffic, by time, key, nodes and kind: about 1 MB."""
+"""Cells of traffic by time, key, nodes and kind: about 1 MB."""
 FINE_MESSAGES_MAX: Final = 200_000
-"""With more, parts of time bins are not kept by key and node."""
+"""If there are more cells, parts of time bins are not kept by key and node."""
 FINE_CELLS_MAX: Final = 20_000
 """Traffic by parts of time bins and kind alone, in that case: about 0.3 MB."""
 CELL_LEVELS: Final = (
@@ -26,22 +26,22 @@ CELL_LEVELS: Final = (
     (8, 8, 6),
 )
 KEYS_MAX: Final = 1_000
-"""In the tree, by themselves; others are summed up by their first chunk."""
+"""Keys that the tree shows one by one; others are summed up by their first chunk."""
 FIRST_CHUNKS_MAX: Final = 100
 KEY_CELLS_MAX: Final = 12_000
 NODES_MAX: Final = 150
-"""In the graph and in sums; others are one."""
+"""Nodes that the graph and the sums show one by one; the others count as one."""
 PAIRS_LOOKED_AT_MAX: Final = 500_000
 SESSION_EDGES_MAX: Final = 400
 SESSIONS_LISTED_MAX: Final = 40
 QUERY_CELLS_MAX: Final = 10_000
 QUERY_KEYS_MAX: Final = 300
-"""Besides those of the tree."""
+"""Keys that are listed besides those of the tree."""
 QUERIES_FAILED_MAX: Final = 40
 QUERIES_SLOW_MAX: Final = 20
 HOPS_MAX: Final = 12
 REPLIES_MAX: Final = 24
-"""Of one query on all its hops."""
+"""Events of one query on all its hops."""
 LIVES_MAX: Final = 240
 """Declarations drawn one by one."""
 LOSSES_MAX: Final = 100

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 _AROUND_PACKETS: Final = 20
 _PACKETS_MAX: Final = 40
-"""Named in one command."""
+"""Packets that one command names."""
 _NAME: Final = re.compile(r"[\w.:\[\]%#/+-]+", re.ASCII)
-"""Of links and sessions: addresses, ports and a number."""
+"""Names of links and sessions: addresses, ports and a number."""
 
 
 def packet_command(capture: str, link: str | None, packet: int | None) -> str | None:

@@ -31,7 +31,7 @@ _TABLES: Final = {
     "violations": (("sender_zid",), False),
 }
 SAMPLES: Final = "samples"
-"""For the stories, which do not need `trace_id`."""
+"""The table of samples, for the stories, which do not need `trace_id`."""
 TABLES_READ: Final = ("captures", *_TABLES, SAMPLES)
 LOADED_BYTES_MAX: Final = 8 << 20
 """Size of compressed files; the rows of smaller tables are loaded into memory."""
@@ -61,7 +61,7 @@ class Database:
         self, connection: duckdb.DuckDBPyConnection, version: int, selection: Selection
     ) -> None:
         self.connection = connection
-        """For queries on the tables themselves."""
+        """The connection, for queries on the tables themselves."""
         self.version = version
         self.selection = selection
 

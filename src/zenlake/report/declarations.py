@@ -72,7 +72,7 @@ def declarations(database: Database, names: Names, axis: TimeAxis) -> dict[str, 
 
 
 def _alive(database: Database, axis: TimeAxis) -> list[list[int]]:
-    """For each kind, the number alive in each time bin."""
+    """The number of declarations alive in each time bin, by kind."""
     found = [[0] * (axis.bins + 1) for _ in ENTITIES]
     begun, ended = axis.bin_sql("from_ns"), axis.bin_sql("to_ns")
     rows = database.rows(f"SELECT entity, {begun}, {ended}, count(*) FROM lives GROUP BY ALL")

@@ -45,7 +45,7 @@ def losses(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]:
 
 
 def _cells(database: Database, axis: TimeAxis) -> tuple[int, list[tuple[Any, ...]]]:
-    """By parts of stretches if these are few enough, and how many parts a stretch has."""
+    """Losses by parts of stretches if these are few enough, and how many parts a stretch has."""
     for parts in (PARTS, 1):
         cells = database.rows(f"""
             SELECT {axis.bin_sql("time_ns", parts)} AS bin, kind, sender_zid, receiver_zid, count(*)

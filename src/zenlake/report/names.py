@@ -37,11 +37,11 @@ class Names:
         return self.key(key)
 
     def node(self, zid: str | None) -> int:
-        """For rows that a page lists one by one."""
+        """The number of a node in rows that a page lists one by one."""
         return NONE if zid is None else self._nodes.setdefault(zid, len(self._nodes))
 
     def ranked_node(self, zid: str | None) -> int:
-        """For sums over many rows: one of the most frequent, or other."""
+        """The number of a node in sums over many rows: one of the most frequent nodes, or OTHER."""
         if zid is None:
             return NONE
         number = self._nodes.get(zid, OTHER)

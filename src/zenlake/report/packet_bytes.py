@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
 
 def explained(places: Iterable[Place]) -> dict[Place, dict[str, Any]]:
-    """For each place the `lines` to show, or `missing` with the reason."""
+    """The `lines` to show for each place, or `missing` with the reason."""
     found: dict[Place, dict[str, Any]] = {}
     wanted: dict[str, list[Place]] = {}
     for place in places:

@@ -60,7 +60,7 @@ def html(data: dict[str, Any]) -> str:
 
 
 def as_json(data: Any) -> str:
-    """In ASCII, so that the file has no direction marks or line separators of peers."""
+    """The data as JSON in ASCII, without direction marks or line separators of peers."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     for character, escape in _ESCAPES.items():
         text = text.replace(character, escape)

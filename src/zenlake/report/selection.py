@@ -24,7 +24,7 @@ class Selection(NamedTuple):
         return self.key is not None or self.node is not None
 
     def checked(self, captures: Iterable[str], zids: Iterable[str], place: Path) -> Selection:
-        """With the canonical key and the full id of the node; an error if the lake lacks them."""
+        """The selection with the canonical key and the full id; an error if the lake lacks them."""
         return Selection(
             None if self.key is None else canonize(self.key),
             None if self.node is None else _whole_zid(self.node.lower(), zids, place),

@@ -45,7 +45,7 @@ class TimeAxis:
         return self.segments[0].first_ns
 
     def ms(self, ns: int | None) -> float | None:
-        """Since the origin: nanoseconds since 1970 exceed the integers of JavaScript."""
+        """Nanoseconds since the origin; those since 1970 exceed the integers of JavaScript."""
         return None if ns is None else round((ns - self.origin_ns) / 1e6, 3)
 
     def bin_sql(self, column: str, parts: int = 1) -> str:
@@ -57,7 +57,7 @@ class TimeAxis:
         for segment, following in zip(self.segments, [*self.segments[1:], None], strict=True):
             since = f"({column} - {segment.first_ns})"
             if parts > 1:
-                # For captures that lie years apart, a BIGINT would overflow.
+                # A BIGINT would overflow for captures that lie years apart.
                 since = f"{since}::HUGEINT * {parts}"
             bounded = f"least({segment.bins * parts - 1}, greatest(0, {since} // {self.width_ns}))"
             value = f"({segment.first_bin * parts} + {bounded})::BIGINT"

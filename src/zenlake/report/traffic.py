@@ -79,7 +79,7 @@ def _levels(parts: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _fine(database: Database, axis: TimeAxis) -> dict[str, Any] | None:
-    """By kind alone, in the smallest parts of stretches that are few enough; None if none are."""
+    """Cells by kind alone, in the smallest parts that are few enough; None if none are."""
     database.run(f"""
         CREATE OR REPLACE TEMP TABLE fine AS
         SELECT {axis.bin_sql("time_ns", PARTS)} AS bin, {KIND_SQL} AS kind, count(*) AS messages,

@@ -60,8 +60,7 @@ def violations(database: Database, names: Names, axis: TimeAxis) -> dict[str, An
 
 
 def _rule_text(id: str | None) -> tuple[str | None, list[str]]:
-    """What the rule says, and the sections that it rests on; nothing for a rule of another
-    version."""
+    """The text and the sections of a rule; nothing for a rule of another version."""
     rule = RULES.get(id or "")
     if rule is None:
         return None, []

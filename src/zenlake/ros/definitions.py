@@ -81,7 +81,7 @@ def _stores() -> list[Typestore]:
 
 @cache
 def _by_name() -> dict[str, Definition]:
-    """Each type in the newest release that defines it."""
+    """Each type, as the newest release that has it defines it."""
     found: dict[str, Definition] = {}
     for store in _stores():
         for name in store.fielddefs:

@@ -28,7 +28,7 @@ _NAMES: Final = (
 
 
 class Counters:
-    """Every dropped message of a neighbour is counted in one of these."""
+    """Messages of neighbours that were dropped or refused, by cause."""
 
     __slots__ = _NAMES
 
@@ -37,16 +37,16 @@ class Counters:
         """Publications whose timestamp was replaced, or that were dropped for it."""
 
         self.ignored_interests = 0
-        """From above, or CURRENT for anything but tokens."""
+        """Interests of nodes above, and CURRENT ones in anything but tokens."""
 
         self.invalid_keys = 0
         self.late_responses = 0
-        """RESPONSE or RESPONSE_FINAL of no open request: late, twice, or a wrong number."""
+        """Responses without an open request: late, repeated, or with a wrong number."""
 
         self.malformed_gossip = 0
         self.redefined_aliases = 0
         self.refused_aliases = 0
-        """Number 0, or beyond the limits."""
+        """Aliases with number 0, or beyond the limits."""
 
         self.refused_declarations = 0
         self.refused_interests = 0
@@ -54,7 +54,7 @@ class Counters:
         """Nodes and links of a network beyond the limits."""
 
         self.refused_requests = 0
-        """Beyond the limits; each was answered with RESPONSE_FINAL."""
+        """Requests beyond the limits; each was answered with RESPONSE_FINAL."""
 
         self.reused_ids = 0
         """Declarations whose live id stood for another key."""
@@ -65,7 +65,7 @@ class Counters:
         self.timed_out_interests = 0
         self.timed_out_requests = 0
         self.unexpected_messages = 0
-        """Kinds that this face does not send, such as queries from a multicast group."""
+        """Messages that this face must not send, such as queries of a multicast group."""
 
         self.unknown_aliases = 0
         self.unknown_nodes = 0

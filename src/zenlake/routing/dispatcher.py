@@ -230,7 +230,7 @@ class Dispatcher:
         )
 
     def remove_member(self, face: Face, steps: int = UNLIMITED) -> None:
-        """A node of a group is gone."""
+        """Remove a node of a group, which has left it."""
         self._work.steps = steps
         face.is_gone = True
         self._work.run(self._remove(face))
@@ -257,7 +257,7 @@ class Dispatcher:
         self._work.run(self._remove(face))
 
     def _remove_left(self, sourced: SourcedRegion) -> None:
-        """Nodes have left a network: what they declared is gone."""
+        """Remove what nodes declared that have left a network."""
         self._gossip.reconsider()
         for source in sourced.pop_departed():
             self._work.run(self._remove(source))
@@ -271,7 +271,7 @@ class Dispatcher:
             self._remove_left(sourced)
 
     def _hold_election(self) -> None:
-        """A network has changed: other routers may carry messages between it and the other one."""
+        """Elect routers anew: others may carry messages between the two networks now."""
         election = self._tables.election
         changed = None if election is None else election.update(self._work)
         if election is None or not changed:
@@ -289,12 +289,12 @@ class Dispatcher:
         yield from self._follow_parents(sourced)
 
     def _follow_parents(self, sourced: SourcedRegion) -> Job:
-        """Follow the reports of the neighbours that are parents now."""
+        """Apply the reports of the neighbours that have become parents."""
         for source in sourced.parents.pop_changed(self._tables.now):
             yield from self._declarations.align(source, is_complete=False)
 
     def _forget_routes_to(self, face: Face) -> None:
-        """A face is gone; from now on no route leads to it."""
+        """Make a face count as gone: no route leads to it from now on."""
         tables = self._tables
         if face.position != BELOW or face.declaration_count > FORGOTTEN_KEYS_MAX:
             tables.forget_routes()
@@ -399,7 +399,7 @@ class Dispatcher:
         return start
 
     def resume(self, face: Face, steps: int) -> None:
-        """Go on with the job of a face."""
+        """Continue the job of a face."""
         self._work.resume(face, steps)
 
     @property
@@ -408,7 +408,7 @@ class Dispatcher:
         return len(self._work.jobs) > 0
 
     def run_jobs(self, steps: int) -> bool:
-        """Go on with the jobs that no face waits for; whether any are left."""
+        """Continue the jobs that no face waits for; returns whether any are left."""
         return self._work.run_jobs(steps)
 
     def only_destination(self, face: Face, key: str) -> Route | None:
@@ -436,7 +436,7 @@ class Dispatcher:
         return deadline
 
     def handle_timeout(self, now: float) -> None:
-        """Do some of what is due; `next_deadline` stays in the past if that was not all."""
+        """Do what is due, within a slice; `next_deadline` stays in the past if that was not all."""
         self._work.steps = SLICE_STEPS
         self._queries.handle_timeout(now)
         self._gateway_interests.handle_timeout(now)

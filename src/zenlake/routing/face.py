@@ -107,11 +107,11 @@ class Face:
         self._next_request_id = 1
 
         self.held: list[dict[int, Entity]] = [{}, {}, {}]
-        """What it declared to us, by kind and by its id."""
+        """Its declarations, by kind and by its id."""
 
         self.declaration_count = 0
         self.announced: list[dict[str, Entity]] = [{}, {}, {}]
-        """What we declared to it, by kind and key."""
+        """Our declarations to it, by kind and key."""
 
         self.is_informed = False
         """Whether an equal peer has sent its D_FINAL(0): all its declarations are known (§3.3)."""
@@ -130,10 +130,10 @@ class Face:
         """Our interests at it, by our id."""
 
         self.up_interests: dict[tuple[str, int, int], UpInterest] = {}
-        """The same without liveliness gets, by key, options and mode."""
+        """Our interests at it without liveliness gets, by key, options and mode."""
 
         self.answered: list[dict[str, int]] = [{}, {}, {}]
-        """Keys ("" for all) of which it has declared all, by kind; with the count of interests."""
+        """Keys ("" for all) whose declarations it has sent completely, by kind; with a count."""
 
         self.branches: dict[int, Branch] = {}
         """Requests sent to it, by our request id."""
@@ -207,10 +207,10 @@ class Face:
         return WireExpr(id, suffix)
 
     def allow_aliases(self, key: str) -> None:
-        """It has one more interest with K on `key` ("" for all keys).
+        """Count one more interest with K on `key` ("" for all keys).
 
-        Beyond a limit further ones are not noted: a key can always be written out, and looking
-        a prefix up must stay cheap.
+        Beyond a limit further ones are not noted: a key can always be written out, and looking a
+        prefix up must stay cheap.
         """
         if not key:
             self.aliased_all += 1

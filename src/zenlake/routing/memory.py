@@ -47,7 +47,7 @@ class Account:
         self._is_closed = False
         self.held_bytes = 0
         self.refused = ""
-        """What was refused last and by which limit, until it is logged."""
+        """The last refusals and the limit of each, until they are logged."""
 
     def charge(self, size: int) -> bool:
         """Whether both limits allow `size` more bytes; if so they are charged."""
@@ -95,7 +95,7 @@ def alias_bytes(key: str) -> int:
 
 
 def interest_bytes(key: str, kinds: int) -> int:
-    """Of an interest in so many kinds of declarations."""
+    """The memory of an interest in so many kinds of declarations."""
     return INTEREST_BYTES + kinds * (INTEREST_KIND_BYTES + 2 * _text_bytes(key))
 
 

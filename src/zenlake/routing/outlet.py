@@ -63,7 +63,7 @@ class Outlet:
         return False
 
     def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
-        """Accept encoded publications that were made for this face, with their QoS byte."""
+        """Send encoded publications that were made for this face, with their QoS byte."""
         raise NotImplementedError
 
     def send_data(self, data: bytes, qos: int, reliable: bool) -> bool:

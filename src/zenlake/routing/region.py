@@ -56,21 +56,21 @@ class Region:
 
     def __init__(self, name: str, *, relays: bool, is_north: bool) -> None:
         self.name = name
-        """As users see it: north, south:0:client, south:0:peer, local."""
+        """The name that users see: north, south:0:client, south:0:peer, local."""
 
         self.relays = relays
         """Whether messages of one of its faces may be forwarded to another one."""
 
         self.is_north = is_north
         self.sourced: SourcedRegion | None = None
-        """Of a region where everything travels along trees."""
+        """The state of a region where everything travels along trees; None for other regions."""
 
         self.faces: list[Face] = []
         self.unasked: list[Face] = []
-        """Those that get all declarations without an interest: equal, above, and groups."""
+        """Faces that get all declarations without an interest: equal ones, those above, groups."""
 
         self.origins = [Origin(self, None, reach) for reach in (ANYWHERE, SOUTH_ONLY, NOWHERE)]
-        """Of its messages, by reach."""
+        """The origins of messages of the region, by reach."""
 
         self.origin = self.origins[ANYWHERE]
 

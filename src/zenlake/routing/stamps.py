@@ -42,7 +42,7 @@ class Stamper:
     ) -> None:
         self._zid = zid
         self._role = role
-        # Records of one node are in order even if the node does not timestamp samples.
+        # The clock keeps records of one node in order even if the node does not timestamp samples.
         self._hlc = Hlc(zid) if hlc is None else hlc
         self._wall_ns = wall_ns
         self._custom_time = custom_time

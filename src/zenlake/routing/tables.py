@@ -56,13 +56,13 @@ class Tables:
         self.counters = Counters()
         self.work = Work()
         self.memory = MemoryBudget(settings.bytes_max)
-        """Of all neighbours together."""
+        """The memory of all neighbours together."""
 
         self.local = Region("local", relays=True, is_north=False)
         self.clients = Region("south:0:client", relays=True, is_north=False)
         self.north = Region("north", relays=False, is_north=True)
         self.peers = self.north
-        """Where peers and groups are: below a router, else in the north."""
+        """The region of peers and groups: below a router, else in the north."""
 
         self.regions = [self.local, self.clients, self.north]
         if role == WhatAmI.ROUTER:
@@ -71,10 +71,10 @@ class Tables:
         self.entities = [EntityTable(kind) for kind in KINDS]
         self.interests = InterestTable()
         self.routers: SourcedRegion | None = None
-        """The network of routers, which a router alone has."""
+        """The network of routers; None if this node is no router."""
 
         self.election: Election | None = None
-        """Of a router that takes part in a network of linkstate peers, too."""
+        """The election of a router that is a node of a network of linkstate peers too."""
 
         self.now = 0.0
         """The time of the last message or timeout."""
@@ -86,7 +86,7 @@ class Tables:
                 self.add_origin(origin)
 
     def region_of(self, role: WhatAmI) -> Region:
-        """Where a neighbour belongs."""
+        """The region of a neighbour."""
         if role == WhatAmI.CLIENT:
             return self.clients
         return self.peers if role == WhatAmI.PEER else self.north
@@ -126,7 +126,7 @@ class Tables:
         self.query_routes.remove_origin(origin.query_routes)
 
     def forget_routes(self) -> None:
-        """Something changed that any route may depend on."""
+        """Forget all routes: something changed that any of them may depend on."""
         self.routes.forget_all()
         self.query_routes.forget_all()
 

@@ -12,7 +12,7 @@ _ENDED_FREE: Final = 64
 
 
 TIMERS_PER_SLICE: Final = 64
-"""Each may mean two messages; 10,000 queries may end at the same moment."""
+"""The number of timers that one call ends, as each may mean two messages."""
 
 
 @mypyc_attr(acyclic=True)

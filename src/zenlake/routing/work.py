@@ -59,14 +59,14 @@ class Work:
             face.job = job
 
     def resume(self, face: Face, steps: int) -> None:
-        """Go on with the job of `face` for one slice."""
+        """Continue the job of `face` for one slice."""
         self.steps = steps
         job = face.job
         if job is not None and self._is_finished(job) and face.job is job:
             face.job = None
 
     def run_jobs(self, steps: int) -> bool:
-        """Go on with the other jobs for one slice; whether any are left."""
+        """Continue the other jobs for one slice; returns whether any are left."""
         self.steps = steps
         jobs = self.jobs
         while jobs and self.steps > 0:
@@ -81,12 +81,12 @@ class Work:
         return True
 
     def finish_search(self, search: Search[Any]) -> Job:
-        """Run a search to its end, in as many slices as it takes."""
+        """Run a search to its end, in several slices if necessary."""
         while not self.search(search):
             yield
 
     def search(self, search: Search[Any]) -> bool:
-        """Run a search for the steps of this slice; whether it is at its end."""
+        """Run a search for the steps of this slice; returns whether it is at its end."""
         before = search.steps
         is_finished = search.run(max(1, self.steps))
         self.steps -= search.steps - before

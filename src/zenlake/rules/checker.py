@@ -141,7 +141,7 @@ class Checker:
                 self._report(rule, facts.side(place.node), place, text)
 
     def _apply_to_message(self, rules: list[Rule], event: MessageSeen, seen: Seen) -> None:
-        """The same for a message; its place is created only for a finding."""
+        """Apply the rules to a message; its place is created only for a finding."""
         facts, message = seen.facts, event.message
         if not facts.is_sure:
             return

@@ -67,7 +67,7 @@ class LinkFacts:
         """The packet of each direction's CLOSE."""
         self.close_reason = [0, 0]
         self.refusable = ["", ""]
-        """By direction, a message after which the receiver has to end the link."""
+        """A message of each direction after which the receiver has to end the link."""
         self.refusable_ns = [0, 0]
         self.join: Join | None = None
         self.join_ns = 0
@@ -186,7 +186,7 @@ class SideFacts:
         """Whether finished requests were removed because of the limit."""
         self.fragments: dict[int, OpenFragments] = {}
         self.after_fragments: dict[int, int] = {}
-        """By channel, the sequence number of the last fragment if it is the newest message."""
+        """The sequence number of the last fragment, by channel, if it is the newest message."""
         self.has_sent = False
         """Whether it has sent a network message."""
         self.gave_up = False
@@ -217,7 +217,7 @@ class SideFacts:
 
     @property
     def timed_out(self) -> set[int]:
-        """Those of them that ended by a timeout."""
+        """Requests of `ended_requests` that ended by a timeout."""
         return self.history.timed_out
 
     @property
@@ -281,7 +281,7 @@ class SessionFacts:
         self.is_over = False
         self.sides: dict[Node, SideFacts] = {}
         self.joins: list[Join] = []
-        """Of a group, the first one of some members."""
+        """The first JOIN of some members of a group."""
         self._unassigned: SideFacts | None = None
 
     @property
@@ -332,7 +332,7 @@ class Seen:
         self.sender = facts.side(event.sender_node)
         self.receiver = facts.side(event.receiver_node)
         self.asked = asked
-        """For each address that sent SCOUT, the roles it looks for."""
+        """The roles that each address looks for, which sent SCOUT."""
 
     @property
     def qos_agreed(self) -> bool | None:
@@ -341,7 +341,7 @@ class Seen:
 
     @property
     def goes_down(self) -> bool:
-        """From a router to a peer or client, or from a peer to a client (behaviour §3.1)."""
+        """Whether the sender ranks above the receiver: router, peer, client (behaviour §3.1)."""
         sender, receiver = self.sender.role, self.receiver.role
         if sender is None or receiver is None:
             return False

@@ -14,7 +14,7 @@ LINK_STATE_ID: Final = 1
 
 
 def states_of(message: Oam) -> tuple[LinkState, ...]:
-    """Those of a link state message; none where it cannot be read."""
+    """The link states of a message; none where they cannot be read."""
     if message.id != LINK_STATE_ID or not isinstance(message.body, bytes):
         return ()
     try:

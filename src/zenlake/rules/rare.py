@@ -15,7 +15,7 @@ from zenlake.wire.values.qos import PRIORITIES
 _KNOWN_MAX: Final = 16_384
 
 Lane = tuple[int, int, bool]
-"""Of a carrier: sequence number, priority, whether it is reliable."""
+"""The sequence number and priority of a carrier, and whether it is reliable."""
 
 
 class _Known:
@@ -49,7 +49,7 @@ class RareMessages:
         times_ns: list[int],
         odd: list[int],
     ) -> list[MessageSeen]:
-        """One event for each; appends the places of non-canonical encodings to `odd`."""
+        """Make one event for each; appends the places of non-canonical encodings to `odd`."""
         found: list[MessageSeen] = []
         for place in range(len(contents)):
             known = self._read(contents[place])

@@ -50,7 +50,7 @@ def _of(module: ModuleType) -> list[Rule]:
 
 BY_TOPIC: Final = {topic: _of(module) for topic, module in _TOPICS.items()}
 RULES: Final = {rule.id: rule for rules in BY_TOPIC.values() for rule in rules}
-"""By id, in the order in which they are explained."""
+"""All rules by id, in the order in which they are explained."""
 
 
 def _of_declaration(body: type) -> list[Rule]:

@@ -68,7 +68,7 @@ class Rule:
 
 
 REGISTERED: Final[dict[str, Rule]] = {}
-"""By id; `registry` has them all, in order."""
+"""The rules by id; `registry` has them all, in order."""
 BY_SUBJECT: Final[dict[type, list[Rule]]] = {}
 BY_BODY: Final[dict[type, list[Rule]]] = {}
 """Rules about certain declarations only, by declaration."""

@@ -55,7 +55,7 @@ REASONS: Final = {
     "SEQUENCE": "sequence numbers do not follow each other",
     "TERMS": "compression or several links were agreed on",
 }
-"""Those of `lake/fast_reader/assemble/reasons.py`, and that it is no TCP connection."""
+"""The reasons of `lake/fast_reader/assemble/reasons.py`, and that it is no TCP connection."""
 
 KEPT_BY: Final = {
     "after_fragments": "fragments",

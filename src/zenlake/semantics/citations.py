@@ -35,7 +35,7 @@ class Section(NamedTuple):
 
 @cache
 def cited(citation: str) -> tuple[Section, ...]:
-    """In the order in which they are cited; KeyError for a section that does not exist."""
+    """The cited sections in their order; KeyError for a section that does not exist."""
     found = []
     page = ""
     for name, number, note in _PART.findall(citation):
@@ -53,12 +53,12 @@ def cited(citation: str) -> tuple[Section, ...]:
 
 
 def cited_text(citation: str) -> str:
-    """Such as `wire reference §5.2 (State machines), SN-35 (Version)`; empty without sections."""
+    """The citation as text: `wire reference §5.2 (State machines), SN-35 (Version)`, or ""."""
     return ", ".join(f"{one.citation} ({one.title})" for one in cited(citation))
 
 
 def linked(citation: str, docs: str) -> str:
-    """As Markdown, with a link to each section; `docs` is the path of the folder docs."""
+    """The citation as Markdown, with links; `docs` is the path of the folder docs."""
     for section in cited(citation):
         number = section.citation.rpartition(" ")[2]
         link = f"[{number}]({docs}{section.link.removeprefix('docs/')})"

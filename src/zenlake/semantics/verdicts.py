@@ -13,7 +13,7 @@ BAD: Final = "bad"
 ODD: Final = "odd"
 NOTE: Final = "note"
 SEVERITIES: Final = (GOOD, BAD, ODD, NOTE)
-"""In the order in which a report shows them; `odd` may be a failure, `note` is none."""
+"""Severities in the order of a report; `odd` may be a failure, `note` is none."""
 
 
 class Verdict(NamedTuple):

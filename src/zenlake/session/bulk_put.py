@@ -20,7 +20,7 @@ _GIVE_WAY_MASK: Final = 0xFF
 
 
 class BulkPut:
-    """Made for some values and then dropped: it does not notice that the link was replaced."""
+    """Publishes a limited number of values; it does not notice that the link was replaced."""
 
     __slots__ = ("_clock", "_encoding", "_outlet", "_qos", "_wire_qos")
 

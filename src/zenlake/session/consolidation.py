@@ -20,7 +20,7 @@ class Held:
         self.item = item
         self.size = size
         self.handler_bytes = handler_bytes
-        """Its bytes as the handler of the application counts them (session/held_bytes.py)."""
+        """The bytes of the reply as the handler of the application counts them."""
 
 
 class Consolidation:
@@ -94,7 +94,7 @@ class Consolidation:
         self._held[key] = Held(time, item, size, handler_bytes)
 
     def release(self) -> list[Held]:
-        """Return all replies that are held, and forget them."""
+        """Return all held replies, and forget them."""
         held = list(self._held.values())
         self._held.clear()
         self._held_bytes = 0

@@ -61,7 +61,7 @@ _COUNTED: Final = (
 
 
 class SessionCore:
-    """All of one session, sans-I/O."""
+    """All parts of one session, without I/O."""
 
     __slots__ = (
         "_lost_queries",
@@ -156,7 +156,7 @@ class SessionCore:
         self.lost.clear()
 
     def leave_to_parent(self, text: str) -> None:
-        """In a forked child, which has no other thread: every reader gets an error."""
+        """End the session in a forked child, which has no other thread: readers get an error."""
         self.subscribers.version += 1  # voids the shortcuts of publishers
         self.close()
         for sink in self.pop_touched():
@@ -191,7 +191,7 @@ class SessionCore:
     def bulk_put(
         self, qos: QoS, encoding: Encoding | None, clock: ZenohId, now: float
     ) -> BulkPut | None:
-        """For values on many keys; None where each must be routed."""
+        """A `BulkPut` for values on many keys; None where each must be routed."""
         self.enter(now)
         outlet = self.publications.sole_outlet()
         return None if outlet is None else BulkPut(outlet, qos, encoding, clock)

@@ -8,7 +8,7 @@ from zenlake.session.sink import Sink
 
 
 class DeferredWarnings(Sink):
-    """Texts that wait until the lock is released, because reporting runs the user's code."""
+    """Texts that are logged after the lock is released, because logging may run user code."""
 
     __slots__ = ("_report", "_waiting")
 

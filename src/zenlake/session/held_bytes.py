@@ -21,5 +21,5 @@ def held_bytes(payload: bytes, attachment: bytes | None) -> int:
 
 
 def held_bytes_of(body: Put | Del) -> int:
-    """Of a sample; hot."""
+    """The bytes of a sample that count. Hot."""
     return held_bytes(body.payload if isinstance(body, Put) else b"", body.attachment)

@@ -51,7 +51,7 @@ class SessionInbox(Outlet):
     def send_run(
         self, messages: list[NetworkMessage], start: int, stop: int, key: str, reliable: bool
     ) -> None:
-        """Publications on one key; hot."""
+        """Pass publications on one key to the subscribers. Hot."""
         core = self._core
         if core.is_closed:
             return

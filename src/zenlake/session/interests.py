@@ -55,7 +55,7 @@ class Interests:
         return interest
 
     def release(self, interest: SharedInterest, now: float) -> bool:
-        """Release one use; True if it was the last."""
+        """Release one use; returns whether it was the last."""
         interest.users -= 1
         if interest.users > 0:
             return False

@@ -73,7 +73,7 @@ class Liveliness:
         # Tokens of others: by id, and the number of ids on each key.
         self._remote: dict[int, str] = {}
         self._remote_keys: dict[str, int] = {}
-        # By interest: the query and the keys of its replies.
+        # Open queries by interest, each with the keys of its replies.
         self._gets: dict[int, tuple[OpenQuery, set[str]]] = {}
         self.watchers: dict[int, Watcher] = {}
 
@@ -141,14 +141,14 @@ class Liveliness:
         return query
 
     def receive_declared(self, id: int, key: str, interest_id: int | None) -> None:
-        """D_TOKEN."""
+        """Handle D_TOKEN."""
         asked = None if interest_id is None else self._gets.get(interest_id)
         if asked is not None:
             if asked[0].is_open:
                 self._answer(asked[0], asked[1], key)
             return
         if interest_id is not None and not self._interests.is_live(interest_id):
-            # Late, for a query that ended or a subscriber that is gone.
+            # It answers a query that has ended, or a subscriber that was undeclared.
             return
         known = self._remote.get(id)
         if known != key:
@@ -159,7 +159,7 @@ class Liveliness:
         self._report_appeared(key, interest_id)
 
     def receive_undeclared(self, id: int, key: str | None) -> None:
-        """U_TOKEN; with an unknown id only its key is used."""
+        """Handle U_TOKEN; with an unknown id only its key is used."""
         known = self._remote.get(id)
         if known is not None:
             self._forget(id)
@@ -168,7 +168,7 @@ class Liveliness:
             self._report_vanished(key)
 
     def finish(self, interest_id: int) -> None:
-        """D_FINAL of a liveliness query."""
+        """Handle the D_FINAL of a liveliness query."""
         asked = self._gets.pop(interest_id, None)
         if asked is not None:
             asked[0].complete()
@@ -187,7 +187,7 @@ class Liveliness:
         """
         for watcher in self.watchers.values():
             interest = watcher.interest
-            # Without an interest, it is being declared, and `declare_subscriber` reports the key.
+            # The watcher is being declared, and `declare_subscriber` will report the key.
             asked = interest_id is None or (
                 interest is not None and interest.mode == InterestMode.CURRENT_FUTURE
             )
@@ -235,6 +235,6 @@ class Liveliness:
                 self._forget(id)
 
     def _sweep_gets(self) -> None:
-        """Queries that ended without D_FINAL."""
+        """End queries that got no D_FINAL in time."""
         for interest_id in [id for id, asked in self._gets.items() if not asked[0].is_open]:
             del self._gets[interest_id]

@@ -21,7 +21,7 @@ class LostQuery:
 
 
 class LostQueries:
-    """How many there were. The texts are for the user: at the first loss, and at the end."""
+    """Counts lost queries by queryable, and makes the texts about them for the log."""
 
     __slots__ = ("_counts",)
 
@@ -29,7 +29,7 @@ class LostQueries:
         self._counts: dict[int, int] = {}
 
     def add(self, key: str, eid: int, is_live: bool) -> str | None:
-        """One on `key`; a text if it is the first of its queryable."""
+        """Count a loss on `key`; returns a text if it is the first of its queryable."""
         of = eid if is_live else _OVER
         count = self._counts[of] = self._counts.get(of, 0) + 1
         if count > 1:
@@ -40,7 +40,7 @@ class LostQueries:
         )
 
     def summarize(self, eid: int, key: str) -> str | None:
-        """The queryable on `key` ended; a text if there were more than the reported one."""
+        """End the queryable on `key`; returns a text if more queries were lost than reported."""
         count = self._counts.pop(eid, 0)
         if count < 2:
             return None

@@ -156,7 +156,7 @@ class OpenQuery:
             self.abandon()
 
     def abandon(self) -> None:
-        """End without handing over: cancellation, undeclared querier, closed session."""
+        """End without a reply: cancellation, undeclared querier, closed session."""
         if self.is_open:
             self.is_open = False
             self._queries.forget(self)
@@ -173,7 +173,7 @@ class OpenQuery:
         if len(held) == 1:
             port.all_to_application(self._sink, [held[0].item], held[0].handler_bytes)
         elif held:
-            # In one call: there may be 100,000, and the node's lock is held.
+            # They are handed over in one call: there may be 100,000, and the node's lock is held.
             items: list[object] = [one.item for one in held]
             port.all_to_application(self._sink, items, sum([one.handler_bytes for one in held]))
         if is_cut:

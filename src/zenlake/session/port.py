@@ -64,8 +64,7 @@ MakeStatus = Callable[[bool], object]
 CONTROL_QOS = QOS_BYTES[8]
 
 ADMIN_EID: Final = 2
-"""Of the session's own admin keys, as official sessions number it; the session itself is entity 1
-(behaviour reference §2.2)."""
+"""The entity id of the session's admin keys in official sessions; the session itself is 1."""
 
 
 class Factory:
@@ -137,7 +136,7 @@ class Port:
         return self._eid
 
     def next_id(self) -> int:
-        """For declarations and interests: one counter for all kinds; 0 is reserved."""
+        """The next id of a declaration or interest: one counter for all kinds; 0 is reserved."""
         self._id += 1
         return self._id
 
@@ -165,7 +164,7 @@ class Port:
             self.touched.append(sink)
 
     def all_to_application(self, sink: Sink, items: list[object], size: int) -> None:
-        """Several items at once, with their bytes as handlers count them."""
+        """Push several items at once, with their bytes as handlers count them."""
         sink.push_all(items, size)
         if not self.touched or self.touched[-1] is not sink:
             self.touched.append(sink)
@@ -182,7 +181,7 @@ class Port:
         sink.count_in(self.counters)
 
     def new_timestamp(self) -> Timestamp:
-        """From the node's clock, or from the plain one (behaviour reference §2.11)."""
+        """A timestamp of the node's clock, or of the wall clock (behaviour reference §2.11)."""
         if self.clock is not None:
             return self.clock()
         return Timestamp(ntp64_of_ns(self.wall_ns()), self.zid)

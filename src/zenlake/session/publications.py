@@ -70,7 +70,7 @@ class Publications:
         destination: Locality,
         encoding: Encoding | None,
     ) -> Publication:
-        """With `qos/publication` of the configuration applied."""
+        """The constant part of a publisher's messages; `qos/publication` may override options."""
         rule = self._port.settings.rule_for(key)
         if rule is not None:
             qos = rule.overwritten(qos)
@@ -86,7 +86,7 @@ class Publications:
         stamps: TimestampStack | None,
         now: float,
     ) -> None:
-        """Hot."""
+        """Publish a value or a deletion. Hot."""
         port = self._port
         if port.clock is not None and body.timestamp is None:
             body.timestamp = port.clock()
@@ -149,5 +149,5 @@ class Publications:
 
 
 def wire_qos(qos: QoS) -> QoS | None:
-    """None for the default, which is not written."""
+    """The encoding as messages carry it: None for the default, which is not written."""
     return None if qos.byte == DEFAULT_QOS_BYTE else qos

@@ -147,7 +147,7 @@ class Queries:
         return query
 
     def receive(self, key: str, response: Response) -> None:
-        """A RESPONSE from the network; one without an open query is counted and dropped."""
+        """Handle a RESPONSE from the network; without an open query it is counted and dropped."""
         query = self.live.get(response.request_id)
         if query is None or not query.network_open:
             known = 0 < response.request_id <= self._last_id
@@ -163,7 +163,7 @@ class Queries:
         query.receive(key, response)
 
     def finish(self, request_id: int) -> None:
-        """A RESPONSE_FINAL from the network."""
+        """Handle a RESPONSE_FINAL from the network."""
         query = self.live.get(request_id)
         if query is not None and query.network_open:
             query.finish_network()

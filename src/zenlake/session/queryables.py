@@ -105,7 +105,7 @@ class Queryables:
         self._port.close(gone.sink)
 
     def receive(self, key: str, request: Request, now: float) -> None:
-        """A REQUEST from the network."""
+        """Handle a REQUEST from the network."""
         incoming = IncomingQuery(
             request.request_id, key, request.body, request.qos, request.stamps, None
         )
@@ -153,7 +153,7 @@ class Queryables:
         self._respond(incoming, eid, incoming.key, body, incoming.qos, now)
 
     def drop(self, incoming: IncomingQuery, now: float) -> None:
-        """A Query object is dropped; the caller makes sure that each is dropped once."""
+        """Note that a Query object is dropped; the caller drops each only once."""
         incoming.holders -= 1
         if incoming.holders == 0:
             self._finish(incoming, now)

@@ -43,7 +43,7 @@ class PublicationRule:
 
 
 class SessionSettings:
-    """`namespace`, `queries_default_timeout`, `aggregation`, `qos/publication`."""
+    """The settings `namespace`, `queries_default_timeout`, `aggregation`, `qos/publication`."""
 
     __slots__ = (
         "aggregated_publishers",

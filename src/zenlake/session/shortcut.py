@@ -15,7 +15,7 @@ from zenlake.wire.writer import BytesWriter
 
 
 class _Head:
-    """What comes before a payload of one size."""
+    """The bytes of a message before a payload of one size."""
 
     __slots__ = ("data", "size")
 
@@ -53,7 +53,7 @@ class Shortcut:
         self.subscribers_version = -1
 
     def send(self, payload: bytes) -> bool:
-        """Hot."""
+        """Send a value to the link; False if the shortcut is void. Hot."""
         # One object, since another thread may replace it at any time.
         head = self._last_head
         size = len(payload)

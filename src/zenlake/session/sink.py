@@ -31,7 +31,7 @@ class Sink:
         """Set where dropped items are counted; called before the first item."""
 
     def after_unlock(self) -> None:
-        """Outside the lock: wait until there is room again, or run direct callbacks."""
+        """Wait until there is room again, or run direct callbacks; called without the lock."""
 
     def is_quick(self) -> bool:
         """Whether the reader of a link may call `run_on_reader` before `after_unlock`."""
@@ -54,7 +54,7 @@ class Sink:
         """Wait until no callback runs, except the calling one."""
 
     def leave_to_parent(self, text: str) -> None:
-        """In a forked child: call no callback; readers get an error with this text."""
+        """Call no callback in a forked child; readers get an error with this text."""
 
     def close(self) -> None:
-        """No more items; under the lock, perhaps more than once. `after_unlock` follows too."""
+        """No more items follow. Called with the lock held, perhaps more than once."""

@@ -92,7 +92,7 @@ class Subscribers:
         self._port.close(gone.sink)
 
     def receive_run(self, key: str, messages: list[NetworkMessage], start: int, stop: int) -> None:
-        """Publications on one key from the network, all PUSH; hot."""
+        """Deliver publications of the network on one key, all PUSH. Hot."""
         sinks = self._remote.get(key)
         if sinks is None:
             sinks = self._route(key, Locality.SESSION_LOCAL, self._remote)
@@ -100,7 +100,7 @@ class Subscribers:
             self._push_to_sinks(sinks, key, messages, start, stop)
 
     def receive_own(self, key: str, push: Push) -> None:
-        """A publication of this very session; hot."""
+        """Deliver a publication of this session itself. Hot."""
         sinks = self._local.get(key)
         if sinks is None:
             sinks = self._route(key, Locality.REMOTE, self._local)
@@ -140,7 +140,7 @@ class Subscribers:
         touched = port.touched
         for sink in sinks:
             sink.push_all(samples, size)
-            # Noted once, however many samples came: the last sink is nearly always the same.
+            # The sink is noted once for all samples: the last sink is nearly always the same.
             if not touched or touched[-1] is not sink:
                 touched.append(sink)
 

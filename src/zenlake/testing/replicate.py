@@ -117,7 +117,7 @@ class Replicas:
         ]
 
     def _periods(self, copies: int) -> Iterator[tuple[int, range, list[bytes]]]:
-        """For each period: its start, the lags of its copies, and the bytes of all parts."""
+        """The start of each period, the lags of its copies, and the bytes of all parts."""
         nothing = [b""] * self._substitutions.values_count()
         values = [nothing] * self._lags
         for period in range(copies + self._lags - 1):

@@ -54,7 +54,7 @@ class Substitutions:
         self._chunks: dict[int, dict[tuple[int, bytes], int]] = {}
         """Chunks by length: those of one length share the numbers of that length."""
         self._headers: dict[tuple[int, int], int] = {}
-        """By the sum of an IPv4 header without its addresses, and their index in the names."""
+        """Indices of IPv4 headers in the names, by the sum of a header without its addresses."""
         self._pairs: set[int] = set()
 
     def cut(self, packet: Packet, source: Source) -> list[Part]:

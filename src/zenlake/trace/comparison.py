@@ -158,7 +158,7 @@ def _size_hint(written: str) -> str:
 
 
 def _anything(operator: str, written: str) -> Test:
-    """For values of wire messages: the type of each value decides how it is compared."""
+    """A test of a value of a wire message: the type of each value decides how it is compared."""
     number = number_of(written, "_ms") if not written.lower().endswith("s") else None
     raw = _bytes(written)
 

@@ -105,7 +105,7 @@ class MessageSeen(TraceEvent):
         """The kind as in `zenlake.wire.kinds`, such as `PUSH/PUT`."""
         self.message = message
         self.carrier: Carrier | None = None
-        """For a network message, FRAME or FRAGMENT: its channel and sequence number."""
+        """The channel and sequence number of a network message, FRAME or FRAGMENT."""
         self.key: str | None = None
         """The whole key expression; None if the message has none or its alias is unknown."""
         self.earlier_packets: tuple[int, ...] = ()

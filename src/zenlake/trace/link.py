@@ -53,7 +53,7 @@ class Link:
         """Whether the capture has the first packet of the connection."""
         self.session: Session | None = None
         self.sides = (0, 1)
-        """For each direction, the side of the session that sends: 0 opened the session."""
+        """The side of the session that sends in each direction: 0 opened the session."""
         self.opener = 0
         """The direction that sent INIT_SYN."""
         self.form: int | None = None
@@ -62,7 +62,7 @@ class Link:
         self.is_behind = False
         """Whether a side received bytes that the capture lacks or has only later."""
         self.end: LinkEnd | None = None
-        """None while the link is open, or if the capture ends first."""
+        """The cause of the end; None while the link is open, or if the capture ends first."""
         self.ended_ns = 0
         """When the first direction ended."""
 

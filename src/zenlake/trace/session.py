@@ -67,12 +67,12 @@ class Node:
         self.entities: dict[tuple[str, int], str | None] = {}
         """Keys of the node's entities, by the last part of the kind and the id."""
         self.interests: dict[int, bool] = {}
-        """By id, whether an interest has mode CURRENT; only the newest interests are kept."""
+        """Whether an interest has mode CURRENT, by its id; only the newest interests are kept."""
         self.key_bytes = 0
         """The size of all keys that the node declared."""
         self.last_seen_ns = 0
         self.last_seen_open_ns = 0
-        """The same before the connection began to end: a frozen node may resume after that."""
+        """The time of its last message before the connection began to end; it may resume later."""
         self.newest_sn = UNKNOWN
         """The last sequence number of any channel."""
         self.channels: dict[int, Channel] = {}
@@ -160,14 +160,14 @@ class Session:
         self.version: int | None = None
         """The protocol version in INIT_SYN."""
         self.auth: dict[str, bool] = {}
-        """By handshake message, whether it carries authentication."""
+        """Whether each handshake message carries authentication."""
         self.ended_by: str | None = None
         """`close`, `fin`, `rst`, `lease`, `again` (the same nodes connected again); None: open."""
         self.ender: Node | None = None
         """The node that sent CLOSE, FIN or RST."""
         self.end_packet: int | None = None
         self.silent_ms: tuple[float | None, float | None] = (None, None)
-        """For how long each side had been silent when the session ended."""
+        """How long each side had been silent when the session ended."""
 
     def end_with(self, cause: str, ender: Node | None, packet: int | None) -> None:
         """Records what ended the session; only the first call counts."""

@@ -31,7 +31,7 @@ def consolidation_mode(query: QueryHop) -> str:
 
 
 def dropped(query: QueryHop) -> list[Dropped]:
-    """In the order of the replies."""
+    """The replies that are not delivered, in their order."""
     found: dict[int, Dropped] = {}
     candidates: dict[str | None, list[tuple[int, Reply]]] = {}
     any_key = accepts_any_key(query.parameters)

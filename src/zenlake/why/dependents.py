@@ -27,7 +27,7 @@ class Dependents:
         return bool(self.declarations or self.queries)
 
     def text(self) -> str:
-        """Such as `1 token (t/a), 1 queryable (q/a) and 1 query in flight (q/a)`."""
+        """A text such as `1 token (t/a), 1 queryable (q/a) and 1 query in flight (q/a)`."""
         parts = []
         for entity in ("token", "queryable", "subscriber"):
             keys = [key_text(one.key) for one in self.declarations if one.entity == entity]

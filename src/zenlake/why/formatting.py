@@ -39,7 +39,7 @@ class Labels:
         return known
 
     def who(self, zid: str | None) -> str:
-        """Such as `client c1a0`."""
+        """The node as text, such as `client c1a0`."""
         if zid is None:
             return "an unnamed node"
         return f"{self._roles.get(zid, 'node')} {self.short(zid)}"
@@ -51,14 +51,14 @@ class Labels:
         return f"{(time_ns - self._first_ns) / 1e9:.3f} s"
 
     def at(self, moment: Moment) -> str:
-        """Such as `packet 88, 1.234 s`."""
+        """The moment as text, such as `packet 88, 1.234 s`."""
         if moment.packet is None:
             return f"at {self.since(moment.time_ns)}"
         return f"packet {moment.packet}, {self.since(moment.time_ns)}"
 
 
 def ms(milliseconds: float) -> str:
-    """Such as `10,000 ms` or `0.4 ms`."""
+    """The duration as text, such as `10,000 ms` or `0.4 ms`."""
     if milliseconds >= 100:
         return f"{milliseconds:,.0f} ms"
     return f"{milliseconds:.1f} ms"
@@ -73,21 +73,21 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
 
 def answers_text(replies: int, errors: int) -> str:
-    """Such as `2 replies`, `1 reply and 1 error` or `no reply`."""
+    """The counts as text, such as `2 replies`, `1 reply and 1 error` or `no reply`."""
     texts = [counted(replies, "reply", "replies")] if replies else []
     texts += [counted(errors, "error")] if errors else []
     return listed(texts) or "no reply"
 
 
 def listed(texts: list[str]) -> str:
-    """a, b and c."""
+    """The words as a list in text: `a, b and c`."""
     if len(texts) < 2:
         return "".join(texts)
     return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def packets_text(packets: Sequence[int | None], count: int | None = None) -> str:
-    """Such as `packet 7` or `packets 7, 8, 9, 10, 11 and 30 more`; `count` is the total."""
+    """Packets as text: `packet 7`, `packets 7, 8, 9, 10, 11 and 30 more`; `count` is the total."""
     shown = [str(packet) for packet in dict.fromkeys(packets)]
     total = len(shown) if count is None else max(count, len(shown))
     if total > _PACKETS_SHOWN:
@@ -97,7 +97,7 @@ def packets_text(packets: Sequence[int | None], count: int | None = None) -> str
 
 
 def key_text(key: str | None) -> str:
-    """At most a line or two long; not escaped for a terminal."""
+    """The key in at most a line or two; not escaped for a terminal."""
     if key is None:
         return "(key not known)"
     return key if len(key) <= _KEY_CHARACTERS_MAX else key[: _KEY_CHARACTERS_MAX - 1] + "…"

@@ -35,7 +35,7 @@ class Forwarding:
 
 
 def forwardings(network: Network, flow: Flow) -> list[Forwarding]:
-    """One for each node that subscribed while the key was published."""
+    """A forwarding for each node that subscribed while the key was published."""
     found: dict[str | None, Forwarding] = {}
     matching = network.matching(flow.receiver, flow.sender, "subscriber", flow.key)
     for declaration in matching:

@@ -63,7 +63,7 @@ def read_lake(directory: str, scope: Scope, only: str | None = None) -> Iterator
 
 
 def read_snapshot(snapshot: Snapshot, scope: Scope, only: str | None = None) -> Iterator[Evidence]:
-    """The same for a snapshot that is open already."""
+    """The evidence of each capture of a snapshot that is open already."""
     with (
         temporary_folder() as spill,
         on_duckdb.opened(snapshot, spill) as connection,
@@ -74,7 +74,7 @@ def read_snapshot(snapshot: Snapshot, scope: Scope, only: str | None = None) -> 
 def read_tables(
     connection: duckdb.DuckDBPyConnection, scope: Scope, only: str | None = None
 ) -> Iterator[Evidence]:
-    """The same for a database that has the tables."""
+    """The evidence of each capture in a database that has the tables."""
     for capture, packets, first_ns, last_ns, undecoded, error in _rows(connection, CAPTURES):
         if only not in (None, capture):
             continue

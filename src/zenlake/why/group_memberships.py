@@ -36,7 +36,7 @@ class JoinTerms(NamedTuple):
 
     @classmethod
     def of_detail(cls, detail: dict[str, Any]) -> JoinTerms:
-        """From the `messages.detail` of a JOIN."""
+        """The terms in the `messages.detail` of a JOIN."""
         lease = int(detail.get("lease", 0))
         resolution = detail.get("resolution")
         return cls(
@@ -91,7 +91,7 @@ class MembershipTracker:
     def __init__(self) -> None:
         self.memberships: list[Membership] = []
         self._current: dict[tuple[str, str], Membership] = {}
-        """By group and link: the address identifies the sender (wire reference §8)."""
+        """Current memberships by group and link: the address identifies the sender (§8)."""
 
     def feed(
         self, session: str, link: str, at: Moment, kind: str, detail: dict[str, Any] | None

@@ -70,7 +70,7 @@ class Network:
             self._flows[flow.sender, flow.key].append(flow)
             self._flows_to[flow.receiver].append(flow)
         self.tokens: dict[str, list[Declaration]] = defaultdict(list)
-        """By key, including answers to liveliness gets."""
+        """Declarations of tokens by key, including answers to liveliness gets."""
         for declaration in evidence.declarations:
             if declaration.entity == "token" and declaration.key is not None:
                 self.tokens[declaration.key].append(declaration)
@@ -347,7 +347,7 @@ class Network:
 
     @cached_property
     def _slowest(self) -> dict[tuple[str | None, str], QueryHop]:
-        """By responder and selector, the answered query that took the longest."""
+        """The answered query that took the longest, by responder and selector."""
         found: dict[tuple[str | None, str], QueryHop] = {}
         for query in self.evidence.queries:
             place = (query.responder, query.selector)

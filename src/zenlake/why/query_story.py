@@ -188,7 +188,7 @@ def _hop(network: Network, tree: QueryTree) -> Hop:
 
 
 def _query_at(tree: QueryTree, found: Unanswered) -> QueryHop:
-    """The hop at which the query stopped; the first one if later nodes received it in vain."""
+    """The hop at which the query stopped; the first one if no later node answered it."""
     if found.cause in ("no_reply", "responder_lost") and tree.onward:
         return tree.query
     place = (found.hop.session, found.hop.seq)

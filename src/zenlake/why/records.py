@@ -127,7 +127,7 @@ class QueryHop:
 
     @property
     def took_ns(self) -> int:
-        """From the request to the final response; 0 without one."""
+        """The time from the request to the final response; 0 without one."""
         return 0 if self.final is None else self.final.time_ns - self.at.time_ns
 
     @property
@@ -154,7 +154,7 @@ class Declaration:
     complete: bool | None
     interest_id: int | None
     node_id: int | None = None
-    """Between routers, the router it comes from, as numbered by the sender; 0 is the sender."""
+    """The router it comes from, as numbered by the sender, between routers; 0 is the sender."""
     is_answer: bool = False
     """Whether it answers a liveliness get: valid for that moment only."""
 
@@ -247,12 +247,12 @@ class Evidence:
     sessions: dict[str, SessionRecord] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
     last_sent: dict[tuple[str, str], Moment] = field(default_factory=dict)
-    """By session and node, its last message of any kind."""
+    """The last message of any kind, by session and node."""
     queries: list[QueryHop] = field(default_factory=list)
     declarations: list[Declaration] = field(default_factory=list)
     interests: list[Interest] = field(default_factory=list)
     flows: dict[tuple[str, str | None, str], Flow] = field(default_factory=dict)
-    """By session, sender and key."""
+    """Publications by session, sender and key."""
     losses: list[Loss] = field(default_factory=list)
     memberships: list[Membership] = field(default_factory=list)
     """Members of multicast groups, in the order of their JOINs."""

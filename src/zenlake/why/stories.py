@@ -36,7 +36,7 @@ class Report:
     evidence: Evidence
     stories: list[Story] = field(default_factory=list)
     counts: dict[str, Counter[str]] = field(default_factory=dict)
-    """By subject, the number of stories of each cause, successes included."""
+    """The number of stories of each cause, by subject, successes included."""
 
     @property
     def failed(self) -> bool:

@@ -44,7 +44,7 @@ class Silence(NamedTuple):
         return self.until.time_ns - self.since.time_ns
 
     def when(self) -> str:
-        """Such as `From packet 7 on (1,200 ms)`."""
+        """The interval as text, such as `From packet 7 on (1,200 ms)`."""
         until = f" to packet {self.until.packet}" if self.is_over else " on"
         quiet = apart(self.since.time_ns, self.until.time_ns)
         return f"From packet {self.since.packet}{until} ({quiet})"

@@ -16,7 +16,7 @@ DEFAULT_PRIORITY: Final = 5
 DEFAULT_QOS_BYTE: Final = 5
 """The byte of a network message without the extension: DATA, DROP, not express."""
 DEFAULT_RESOLUTION_BYTE: Final = 0x0A
-"""For INIT and JOIN: sequence numbers and request ids have 32 bits."""
+"""The byte of INIT and JOIN: sequence numbers and request ids have 32 bits."""
 DEFAULT_SN_MASK: Final = 0x0FFF_FFFF
 """The largest sequence number of the default resolution."""
 DEFAULT_BATCH_BYTES: Final = 65_535
@@ -29,7 +29,7 @@ DEFAULT_LEASE_MS: Final = 10_000
 DEFAULT_KEEP_ALIVE: Final = 4
 """How many KEEP_ALIVEs a silent node sends in a lease."""
 DEFAULT_HANDSHAKE_TIMEOUT_MS: Final = 10_000
-"""For a node that connects and for one that accepts."""
+"""The limit of the duration of a handshake, for the connecting and the accepting node."""
 DEFAULT_QUERY_TIMEOUT_MS: Final = 10_000
 DEFAULT_INTEREST_TIMEOUT_MS: Final = 10_000
 DEFAULT_JOIN_INTERVAL_MS: Final = 2_500

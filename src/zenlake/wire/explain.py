@@ -222,7 +222,7 @@ FORMS: dict[str, Callable[[Reader], Explanation | None]] = {
     "encoding": _read_leaf("encoding", "read_encoding"),
 }
 
-# In order of preference where several fit.
+# Forms in order of preference where several fit.
 GUESSES = ("network", "batch", "scouting", "stream", "low-latency", "compressed")
 
 

@@ -49,7 +49,7 @@ class StreamDeframer:
         self._limit = batch_size - 2
 
     def switch_to_low_latency(self, batch_size: int = LOW_LATENCY_UNIT_BYTES_MAX) -> None:
-        """From here on lengths have four bytes; call it between two batches."""
+        """Read lengths of four bytes from here on; called between two batches."""
         self._prefix_bytes = 4
         self._limit = batch_size
         self._needed_bytes = 0

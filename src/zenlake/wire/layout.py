@@ -174,7 +174,7 @@ class ExtRow(Row):
     length: tuple[int, int] | None = None
     sliced_if: str = ""
     marks: str = ""
-    """For UNIT: the extension whose ZBuf length becomes a size in shared memory."""
+    """The extension whose ZBuf length becomes a size in shared memory, for UNIT."""
     pages: WireType | None = None
 
     @property
@@ -249,7 +249,7 @@ class Layout:
 
     @cached_property
     def bits_by_name(self) -> dict[str, tuple[str, Bits]]:
-        """For each name of bits: the byte that contains them, and their place in it."""
+        """The byte that contains each name of bits, and their place in it."""
         return {
             bits.name: (byte, bits)
             for byte, groups in self.bytes_with_bits.items()

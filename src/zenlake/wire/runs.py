@@ -19,7 +19,7 @@ from zenlake.wire.values.timestamp import Timestamp
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-# After a failed attempt to find a run, so many messages are decoded before the next attempt; the
+# How many messages are decoded after a failed attempt to find a run, before the next attempt. The
 # number doubles each time.
 _MISSED_MIN: Final = 2
 _MISSED_MAX: Final = 64
@@ -38,7 +38,7 @@ def decode_messages(buf: bytes, pos: i64, messages: list[NetworkMessage]) -> i64
 
 
 def decode_runs(buf: bytes, pos: i64, messages: list[NetworkMessage]) -> i64:
-    """As `decode_messages`, but append a long run as one `PushRun`."""
+    """Append network messages as `decode_messages` does, but a long run as one `PushRun`."""
     return _decode(buf, pos, messages, True)
 
 

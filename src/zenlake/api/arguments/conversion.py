@@ -121,7 +121,7 @@ def attachment_of(value: object) -> bytes | None:
 
 
 def encoding_of(value: Encoding | str | None) -> wire.Encoding | None:
-    """None for `zenoh/bytes`, which is the default on the wire and is not encoded."""
+    """The encoding of an argument; None for `zenoh/bytes`, which is not written on the wire."""
     if value is None:
         return None
     if type(value) is str:

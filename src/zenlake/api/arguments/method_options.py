@@ -21,7 +21,7 @@ from zenlake.keyexpr import Parameters
 
 
 class _CommonGetOptions(TypedDict, total=False):
-    """Of both `get` methods."""
+    """Options of `Session.get` and `Querier.get`."""
 
     payload: Any
     encoding: Encoding | str | None
@@ -32,13 +32,13 @@ class _CommonGetOptions(TypedDict, total=False):
 
 
 class QuerierGetOptions(_CommonGetOptions, total=False):
-    """Of `Querier.get`."""
+    """Options of `Querier.get`."""
 
     parameters: Parameters | dict[str, str] | str | None
 
 
 class GetOptions(_CommonGetOptions, total=False):
-    """Of `Session.get`."""
+    """Options of `Session.get`."""
 
     target: QueryTarget | None
     consolidation: QueryConsolidation | ConsolidationMode | None
@@ -52,13 +52,13 @@ class GetOptions(_CommonGetOptions, total=False):
 
 
 class SubscriberOptions(TypedDict, total=False):
-    """Of `Session.declare_subscriber`."""
+    """Options of `Session.declare_subscriber`."""
 
     allowed_origin: Locality | None
 
 
 class QueryableOptions(TypedDict, total=False):
-    """Of `Session.declare_queryable`."""
+    """Options of `Session.declare_queryable`."""
 
     complete: bool | None
     allowed_origin: Locality | None

@@ -36,7 +36,7 @@ class Config:
     DEFAULT_CONFIG_PATH_ENV: ClassVar[str] = "ZENOH_CONFIG"
 
     def __init__(self) -> None:
-        # Only the keys that were set; a set value may equal its default.
+        # It has only the keys that were set; a set value may equal its default.
         self._set: dict[str, Any] = {}
 
     @classmethod

@@ -67,5 +67,5 @@ def _check_endpoint(path: str, endpoint: Any, warn: Callable[[str], object]) -> 
         parsed = EndPoint.parse(text)
         for name in parsed.config:
             if name not in ENDPOINT_OPTIONS:
-                # Without the options' values, which may be secrets.
+                # The warning does not name the options' values, which may be secrets.
                 warn(f"{path}: {parsed.locator}: there is no option `{name}`: it has no effect")

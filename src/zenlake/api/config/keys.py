@@ -326,7 +326,7 @@ _ROWS: Final = [
 # fmt: on
 
 KEYS: Final = {key.path: key for key in _ROWS}
-"""By path, in the order in which `get_json` writes them."""
+"""All keys by path, in the order in which `get_json` writes them."""
 
 HONOURED_LIMITS: Final = frozenset(
     {

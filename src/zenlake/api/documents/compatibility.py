@@ -25,7 +25,7 @@ NOT_OFFERED: Final = {
     "ext.declare_advanced_subscriber": _ADVANCED,
     "shm": _SHARED,
 }
-"""By name within the package."""
+"""The missing names of each class or module, with the reason."""
 
 ADDED: Final = {
     "Session.get": ("budget",),

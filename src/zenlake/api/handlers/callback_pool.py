@@ -33,7 +33,7 @@ class Task(Protocol):
     """A callback with items in its queue."""
 
     def run(self) -> None:
-        """Call the callback for its items; one worker at a time does so."""
+        """Call the callback for its items; called by one worker at a time."""
 
 
 class Worker:
@@ -72,7 +72,7 @@ class CallbackPool:
             READER_HANDOVER.watch()
 
     def _more_workers(self, count: int) -> tuple[list[Worker], int]:
-        """Under the lock: idle workers to wake, last used first, and how many to start."""
+        """The idle workers to wake, last used first, and how many to start; `_lock` is held."""
         woken = [self._idle.pop() for _ in range(min(count, len(self._idle)))]
         self._working += count
         return woken, count - len(woken)
@@ -126,7 +126,7 @@ class CallbackPool:
                 worker.wake.acquire()
 
     def hand_over(self, thread: int) -> None:
-        """The callback that this thread runs is about to block."""
+        """Note that the callback of this thread is about to block."""
         worker = self._running.get(thread)
         if worker is None or worker.is_slow:
             return

@@ -33,7 +33,7 @@ _CALLS_IN_A_ROW: Final = 64
 
 
 class CallLock:
-    """Held by the thread that runs a callback."""
+    """A lock that is held by the thread that runs a callback."""
 
     __slots__ = ("_cancellers", "_holder_id", "_lock")
 
@@ -58,7 +58,7 @@ class CallLock:
         return self._lock.locked()
 
     def is_held_here(self) -> bool:
-        """Whether the current thread holds it: a callback must not wait for itself."""
+        """Whether the current thread holds it: a callback must not wait for its own end."""
         return self._holder_id == threading.get_ident()
 
     def wait(self) -> None:
@@ -180,7 +180,7 @@ class IndirectSink(FifoChannelSink):
         return True
 
     def _call_next(self) -> None:
-        """Hot. Called by the thread that holds `_call_lock`."""
+        """Call the callback for the next item; the caller holds `_call_lock`. Hot."""
         try:
             item = self._items.popleft()
         except IndexError:
@@ -308,7 +308,7 @@ class DirectSink(Sink):
 
 
 def _call_ends(drop: Callable[[], Any] | None, ended: Callable[[], None] | None) -> None:
-    """After the last call of a callback: the user's `drop`, then the session's `on_end`."""
+    """Call the user's `drop`, then the session's `on_end`: no call of the callback follows."""
     if drop is not None:
         try:
             drop()

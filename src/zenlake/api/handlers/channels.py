@@ -165,7 +165,7 @@ class Channel(Sink):
                 try:
                     item = self._items.popleft()
                 except IndexError:
-                    continue  # another reader was quicker
+                    continue  # another thread took it
                 self._taken(item)
                 return item
             if is_closed:
@@ -214,7 +214,7 @@ class RingChannelSink(Channel):
             try:
                 self._taken(items.popleft())
             except IndexError:
-                return  # a reader was quicker
+                return  # a reader took it
             self._counters["dropped_items"] = self._counters.get("dropped_items", 0) + 1
 
     def push_all(self, items: list[object], size: int) -> None:

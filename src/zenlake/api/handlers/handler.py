@@ -17,7 +17,7 @@ class Handler(Generic[T]):
     __slots__ = ("_channel",)
 
     def __init__(self, channel: Channel | None = None) -> None:
-        """Not for users. A channel has one reading end only."""
+        """Called by zenlake alone. A channel has one reading end only."""
         if channel is None:
             no_constructor(Handler)
         self._channel = channel

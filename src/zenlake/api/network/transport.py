@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class _Snapshot(NoConstructor):
-    """What the node knew at one time."""
+    """The state of one transport and its link at one time."""
 
     __slots__ = ("_info",)
     _info: TransportInfo | LinkInfo
@@ -120,5 +120,5 @@ class Link(_Snapshot):
 
 
 def _rust(flag: bool) -> str:
-    """As eclipse-zenoh prints it."""
+    """The text of a value as eclipse-zenoh prints it."""
     return "true" if flag else "false"

@@ -111,5 +111,5 @@ def make_sample(
     qos: wire.QoS | None,
     stamps: wire.TimestampStack | None,
 ) -> Sample:
-    """Hot."""
+    """The sample of a PUSH or a reply. Hot."""
     return Sample(key, body, qos, stamps)

@@ -32,7 +32,7 @@ class CancellationToken:
         with self._lock:
             self._is_cancelled = True
             hooks = list(self._hooks.values())
-        # Outside the lock: a hook may wait for a callback, which may use this token.
+        # The lock is released first: a hook may wait for a callback, which may use this token.
         for hook in hooks:
             hook()
 

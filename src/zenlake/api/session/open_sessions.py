@@ -32,7 +32,7 @@ class OpenSessions:
         self._sessions.discard(session)
 
     def reset(self) -> None:
-        """In a forked child: sessions of the parent are not closed when the child exits."""
+        """Forget the sessions of the parent, which a forked child must not close when it exits."""
         self._sessions = weakref.WeakSet()
         self._is_registered = False
         atexit.unregister(self._close_all)

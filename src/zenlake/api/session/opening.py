@@ -40,7 +40,7 @@ def open_session(
     callback: TimestampCallback | None = None,
     discards_publications: bool = False,
 ) -> Session:
-    """As `open`; with `discards_publications` subscribers receive nothing."""
+    """Open a session; with `discards_publications` its subscribers receive nothing."""
     check_effects(config)
     settings = node_settings(config)
     settings.routing.custom_time = callback

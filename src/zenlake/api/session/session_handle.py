@@ -133,7 +133,7 @@ class SessionHandle:
             self.end()
 
     def check_process(self) -> None:
-        """For operations without `begin`, which raises in a forked child by itself."""
+        """Raise in a forked child, for operations that do not call `begin`, which raises too."""
         if self.is_inherited:
             raise InheritedError(inherited_text())
 
@@ -152,7 +152,7 @@ class SessionHandle:
             self.end()
 
     def finish_later(self, entity: Entity | LostQuery) -> None:
-        """For finalizers, which may run under the lock: the timer undeclares or finishes it."""
+        """Have the timer undeclare an entity: a finalizer may run while the lock is held."""
         if not self.core.is_closed:
             self.core.lost.append(entity)
             self.node.wake_timer()
@@ -164,7 +164,7 @@ class SessionHandle:
         return None if instrumentation is None else wire.TimestampStack(instrumentation.points, ())
 
     def leave_to_parent(self) -> None:
-        """In a forked child: every operation is an error, and `close` does nothing."""
+        """Make every operation of a forked child an error, except `close`, which does nothing."""
         self.is_inherited = True
         text = inherited_text()
         for sink in self.other_sinks:
@@ -191,7 +191,7 @@ class SessionHandle:
         self.other_sinks.clear()
 
     def close_later(self) -> None:
-        """For finalizers, which may run under the lock that closing takes."""
+        """Close in another thread: a finalizer may run while the lock to close is held."""
         if not self.core.is_closed:
             thread = threading.Thread(target=self.close, name="zenlake-close", daemon=True)
             # An exiting interpreter starts no threads; it closes the links anyway.
@@ -201,6 +201,6 @@ class SessionHandle:
 
 def _warn_of_lost_queries(text: str) -> None:
     _log.warning(text)
-    # A filter may turn the warning into an error, which nobody could handle here.
+    # A filter may turn the warning into an error, which no code could handle here.
     with contextlib.suppress(ResourceWarning):
         warnings.warn(text, ResourceWarning, stacklevel=2)

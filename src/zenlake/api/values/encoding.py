@@ -81,7 +81,7 @@ class Encoding:
 
     @classmethod
     def from_wire(cls, encoding: wire.Encoding | None) -> Self:
-        """From the field of a message; an absent encoding is `zenoh/bytes`."""
+        """The encoding in the field of a message; an absent one is `zenoh/bytes`."""
         if encoding is None:
             encoding = _BYTES
         made = cls.__new__(cls)
@@ -90,11 +90,11 @@ class Encoding:
 
     @property
     def wire(self) -> wire.Encoding:
-        """As messages carry it."""
+        """The encoding as messages carry it."""
         return self._wire
 
     def with_schema(self, schema: str) -> Self:
-        """The same encoding with another schema; of a custom name, the part after `;`."""
+        """This encoding with another schema; a custom name keeps its part before `;`."""
         old = self._wire
         if old.id != CUSTOM_ID:
             return self.from_wire(wire.Encoding(old.id, schema.encode()))

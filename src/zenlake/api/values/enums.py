@@ -74,13 +74,13 @@ def _constants(cls: type[_C]) -> type[_C]:
 @no_subclasses
 @_constants
 class CongestionControl(Constant):
-    """What happens to a message when the queue of a link is full."""
+    """The treatment of a message when the queue of a link is full."""
 
     __slots__ = ()
     DROP = 0
-    """It may be dropped."""
+    """The message may be dropped."""
     BLOCK = 1
-    """It waits until there is room."""
+    """The message waits until there is room."""
     BLOCK_FIRST = 2
     """The first one waits, others sent meanwhile are dropped."""
     DEFAULT = DROP
@@ -98,9 +98,9 @@ class ConsolidationMode(Constant):
     NONE = 1
     """All replies are delivered."""
     MONOTONIC = 2
-    """At once, but none that is older than one delivered before."""
+    """Replies are delivered at once, except those older than one delivered before."""
     LATEST = 3
-    """At the end, the newest of each key."""
+    """The newest reply of each key is delivered when the query ends."""
     DEFAULT = AUTO
 
 

@@ -24,7 +24,7 @@ class ZenohId(NoConstructor):
 
     @property
     def wire(self) -> wire.ZenohId:
-        """As messages carry it."""
+        """The id as messages carry it."""
         return self._wire
 
     def __bytes__(self) -> bytes:
@@ -100,7 +100,7 @@ class SourceInfo:
 
     @property
     def wire(self) -> wire.SourceInfo:
-        """As messages carry it."""
+        """The source info as messages carry it."""
         return wire.SourceInfo(self._source_id.zid.wire, self._source_id.eid, self._source_sn)
 
     @property

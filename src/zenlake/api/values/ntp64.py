@@ -34,7 +34,7 @@ class NTP64:
 
     @classmethod
     def from_value(cls, value: int) -> Self:
-        """From the number on the wire."""
+        """The time with this 64-bit number, as messages carry it."""
         made = cls.__new__(cls)
         made._value = value
         return made
@@ -58,7 +58,7 @@ class NTP64:
         return -(-(self._value & 0xFFFF_FFFF) * _NS_PER_S >> 32)
 
     def to_datetime(self) -> datetime:
-        """In UTC, whole microseconds."""
+        """The time as a datetime in UTC, to whole microseconds."""
         return EPOCH + timedelta(microseconds=self.as_nanos() // 1000)
 
     def to_string_rfc3339_lossy(self) -> str:
@@ -67,7 +67,7 @@ class NTP64:
 
     @classmethod
     def parse_rfc3339(cls, s: str) -> Self:
-        """From UTC with `T` and `Z`; digits beyond nanoseconds are dropped."""
+        """The time of a text in UTC with `T` and `Z`; digits beyond nanoseconds are dropped."""
         match = _RFC3339.fullmatch(s)
         try:
             if match is None:

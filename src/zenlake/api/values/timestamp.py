@@ -37,7 +37,7 @@ class TimestampId:
 
     @property
     def wire(self) -> wire.ZenohId:
-        """As messages carry it."""
+        """The id as messages carry it."""
         return self._wire
 
     def __bytes__(self) -> bytes:
@@ -85,11 +85,11 @@ class Timestamp:
 
     @property
     def wire(self) -> wire.Timestamp:
-        """As messages carry it."""
+        """The timestamp as messages carry it."""
         return self._wire
 
     def get_time(self) -> datetime:
-        """In UTC, whole microseconds."""
+        """The time as a datetime in UTC, to whole microseconds."""
         return self.get_time_as_ntp64().to_datetime()
 
     def get_time_as_ntp64(self) -> NTP64:
@@ -109,7 +109,7 @@ class Timestamp:
 
     @classmethod
     def parse_rfc3339(cls, s: str) -> Self:
-        """From `<RFC3339 time>/<id>`."""
+        """The timestamp of a text `<RFC3339 time>/<id>`."""
         time, slash, zid = s.partition("/")
         if not slash:
             raise LocalError(f"No '/' found in '{s}'")

@@ -95,7 +95,7 @@ class TimestampInstrumentation(NoConstructor):
 
     @classmethod
     def from_points(cls, points: int) -> Self:
-        """From the bits on the wire."""
+        """The points whose bits are set in the byte of a message."""
         made = object.__new__(cls)
         made._points = points
         return made

@@ -61,7 +61,7 @@ class WhatAmIMatcher:
 
     @property
     def wire(self) -> wire.WhatAmIMatcher:
-        """As SCOUT carries it."""
+        """The set of roles as SCOUT carries it."""
         return wire.WhatAmIMatcher(self._mask)
 
     def __str__(self) -> str:

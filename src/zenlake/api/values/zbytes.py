@@ -26,7 +26,7 @@ class ZBytes:
 
     @staticmethod
     def from_raw(raw: bytes) -> ZBytes:
-        """From bytes of the wire."""
+        """A ZBytes of bytes that a message carried; they are not copied or checked."""
         return ZBytes(raw)
 
     def to_bytes(self) -> bytes:

@@ -264,7 +264,7 @@ class _Run:
             self._print_remark(line)
 
     def _print_remark(self, line: str) -> None:
-        """On standard output only beside counts: otherwise it is for messages alone."""
+        """Print on standard output only beside counts: otherwise it is for messages alone."""
         if self._args.count and not self._args.json and not self._quiet:
             self._lines.add(line)
             self._lines.flush()

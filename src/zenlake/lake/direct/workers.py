@@ -118,7 +118,7 @@ def _serve(connection: Connection) -> None:
 
 
 def _end_with_parent() -> None:
-    """Ends this worker if the command is killed, because nobody needs its result then."""
+    """Ends this worker if the command is killed: its result has no reader then."""
     from multiprocessing import parent_process
     from multiprocessing.connection import wait
 

@@ -32,7 +32,7 @@ class ViolationRecorder:
             add_findings(self._rows, checker.pop_findings())
 
     def finish(self) -> None:
-        """At the end of the capture."""
+        """Add the rows of violations that show at the end of the capture."""
         if self._checker is not None:
             self._checker.finish()
             add_findings(self._rows, self._checker.pop_findings())

@@ -13,7 +13,7 @@ from zenlake.errors import LocalError
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT, UUID = range(1, 14)
 _INTEGERS: Final = frozenset((I16, I32, I64))
 _LONG_FORM: Final = 15
-"""In the four bits of a size: the size follows as an integer."""
+"""The value of the four bits of a size if the size follows as an integer."""
 _DEPTH_MAX: Final = 16
 
 Struct = dict[int, tuple[int, Any]]

@@ -28,7 +28,7 @@ _AT_ONCE: Final = 8
 
 @dataclass(frozen=True)
 class Batch:
-    """What one batch changes. `files` and `pending` are files as in `Run.publish`, by table."""
+    """The changes of one batch. `files` and `pending` are files as in `Run.publish`, by table."""
 
     row: Mapping[str, Any]
     """The row of `captures`, which replaces the last one."""
@@ -61,7 +61,7 @@ class Appended:
 
 
 class Appender(Publisher):
-    """One batch of a followed capture, published under the lock."""
+    """Publishes one batch of a followed capture under the lock."""
 
     def append(self, batch: Batch) -> Appended:
         row = batch.row

@@ -55,7 +55,7 @@ class DataFile(NamedTuple):
     size: int
     rows: int
     stats: str
-    """As the Delta protocol writes them."""
+    """The statistics as the Delta protocol writes them."""
 
 
 class ActiveFile(NamedTuple):
@@ -77,7 +77,7 @@ class Table:
 
     @classmethod
     def open(cls, address: Address, version: int | None = None) -> Table | None:
-        """None where there is no such table."""
+        """The newest version of a table; None if there is no such table."""
         with _as_lake_errors(address):
             try:
                 options = storage_options(address)
@@ -291,5 +291,5 @@ def _as_lake_errors(address: Address) -> Iterator[None]:
 
 
 def _in_one_line(error: Exception) -> str:
-    """Without the colour codes that delta-rs writes into its messages."""
+    """The error without the colour codes that delta-rs writes into its messages."""
     return " ".join(_COLOUR.sub("", str(error)).split())

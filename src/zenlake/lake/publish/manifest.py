@@ -37,7 +37,7 @@ class Manifest:
     version: int = 0
     tables: tuple[str, ...] = ()
     captures: Mapping[str, CaptureEntry] = field(default_factory=dict)
-    """By path, in the order of paths."""
+    """The captures by path, in the order of paths."""
 
     def at(self, address: str) -> CaptureEntry | None:
         """The capture that was read from this address."""
@@ -67,7 +67,7 @@ class Manifest:
 
 
 def entry_of(row: Mapping[str, Any]) -> CaptureEntry:
-    """From a row of the table `captures`."""
+    """The entry of a row of the table `captures`."""
     rows = {table: row.get(column) or 0 for table, column in COUNTS.items()}
     info = {name: row.get(name) for name in ("packets", "first_ns", "last_ns", "read_ns")}
     return CaptureEntry(

@@ -55,7 +55,7 @@ class Publication:
     captures_version: int = -1
     """The version of the table `captures` that this commit made."""
     followed: Mapping[str, FollowMark] = field(default_factory=dict)
-    """By address, how far captures were read that still grow."""
+    """How far each growing capture was read, by address."""
 
     def facts(self, run: str) -> dict[str, Any]:
         return {

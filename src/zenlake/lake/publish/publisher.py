@@ -35,7 +35,7 @@ from zenlake.limits import LAKE_SMALL_FILES_MAX
 COMPACTED_BYTES: Final = 128 << 20
 SMALL_BYTES: Final = 16 << 20
 PENDING_MARK: Final = "-pending-"
-"""In the names of files whose rows the next batch of a followed capture replaces."""
+"""Part of the name of a file whose rows the next batch of a followed capture replaces."""
 _AT_ONCE: Final = 8
 """Tables that are committed at the same time; a commit mostly waits for the store."""
 

@@ -43,7 +43,7 @@ class Snapshot:
 
     @property
     def tables(self) -> Mapping[str, Address]:
-        """Each table's folder."""
+        """The folder of each table."""
         return {table: self.address / table for table in self.manifest.tables}
 
     def addresses(self, table: str) -> list[Address]:

@@ -30,7 +30,7 @@ class Store:
 
     @property
     def directory(self) -> Path:
-        """As given, for messages and names of files made from it."""
+        """The address as given, for messages and for names of files made from it."""
         return Path(self._given)
 
     def version(self) -> int | None:

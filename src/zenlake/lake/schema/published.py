@@ -22,7 +22,7 @@ _DURATIONS: Final = ("deadline_ns", "lifespan_ns", "lease_ns")
 """Nanoseconds that are durations, not times."""
 
 READ_COUNTS: Final = ("messages", "sessions", "samples")
-"""Tables of which `captures` has a column with the number of rows that were read."""
+"""Tables for which `captures` has a column with the number of rows that were read."""
 
 _CAPTURE: Final = Column("capture", STRING, "the file's path, as given")
 _SESSION: Final = Column(
@@ -441,4 +441,4 @@ TABLES: Final[dict[str, Table]] = {
     table.name: Table(table.name, table.comment, tuple(with_timestamps(table.columns, _DURATIONS)))
     for table in _ALL
 }
-"""In the order of the documentation."""
+"""The tables in the order of the documentation."""

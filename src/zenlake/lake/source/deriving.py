@@ -83,7 +83,7 @@ def _read(
     if "failure" in result:
         raise LakeError(result["failure"])
     tasks.append({file["table"]: [file["path"]] for file in result["files"]})
-    # Only `captures` has the hash, which needs another pass over the file.
+    # The hash is made only for `captures`: it needs another pass over the file.
     sha256 = sha256_of(job["path"]) if table == _CAPTURES else None
     return capture_row({**job, "path": job["capture"], "sha256": sha256}, [result])
 

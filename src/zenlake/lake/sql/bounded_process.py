@@ -105,7 +105,7 @@ class _Child:
         for descriptor in ours if self.pid == 0 else theirs:
             os.close(descriptor)
 
-    # In the child
+    # Methods that run in the child.
 
     def run(self, work: Callable[[], int]) -> NoReturn:
         try:
@@ -155,10 +155,10 @@ class _Child:
 
     def report(self, kind: str, value: Any) -> None:
         if isinstance(value, str):
-            value = value[: _REPORT_BYTES_MAX // 8]  # of which JSON makes at most six bytes each
+            value = value[: _REPORT_BYTES_MAX // 8]  # JSON writes at most six bytes for each
         os.write(self._to_report, json.dumps([kind, value], default=str).encode())
 
-    # In the parent
+    # Methods that run in the parent.
 
     def result(self) -> int:
         data = b"".join(iter(lambda: os.read(self._report, _REPORT_BYTES_MAX), b""))

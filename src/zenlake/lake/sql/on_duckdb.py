@@ -88,7 +88,7 @@ def write_parquet(
     ):
         try:
             _check_reads_only(connection, sql)
-            # On lines of its own, because a comment may end the query.
+            # The query is on lines of its own, because a comment may end it.
             inner = connection.extract_statements(sql)[0].query.strip().rstrip(";")
             how = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
             with limit.watching(connection.interrupt):

@@ -181,7 +181,7 @@ def _not_a_query(name: str) -> LakeError:
 
 
 def _error(cause: str, node: Any) -> LakeError:
-    """With the place of a node in the statement; Spark counts columns from 0."""
+    """An error that names the place of a node in the statement; Spark counts columns from 0."""
     line, column = (node.origin().line(), node.origin().startPosition())
     if line.isEmpty() or column.isEmpty():
         return sql_error(cause)

@@ -99,4 +99,4 @@ _REFUSED: Final = {
     ),
 }
 REFUSED: Final = {name: why for why, names in _REFUSED.items() for name in names.split()}
-"""By name, with the reason that an error gives."""
+"""Refused functions, with the reason that an error gives."""

@@ -57,7 +57,7 @@ class Announcer:
     def announce_holder(
         self, entity: Entity, source: Face, info: QueryableInfo, in_answer: bool, is_gone: bool
     ) -> None:
-        """The same if `source` is a new or former holder, and its info was or is `info`."""
+        """Announce the change if `source` is a new or former holder whose info was or is `info`."""
         self._tables.forget_routes_of(entity.kind, entity.key)
         is_new_token = entity.kind == TOKEN and not is_gone and len(entity.holders) == 1
         if is_new_token and not in_answer:
@@ -165,7 +165,7 @@ class Announcer:
                 self._endings.discard_if_over(entity.key)
 
     def _announce_end(self, token: Entity, source: Face, face: Face) -> None:
-        """Announce the end of a token to a face that never got the token, if nobody holds it."""
+        """Announce the end of a token to a face that never got it, unless a face still holds it."""
         if token.info_for(face) is not None or self._endings.has(token.key, face):
             return
         announced = token.announced.get(face)
@@ -264,7 +264,7 @@ class Announcer:
             self.announce(entity, interest.face, found[0], interest.id).is_aggregate = True
 
     def _align_aggregate(self, interest: DownInterest, changed: Entity, in_answer: bool) -> Job:
-        """One declaration on the interest's own key while anything matches it (§3.6)."""
+        """Keep one declaration on the interest's own key while anything matches it (§3.6)."""
         face = interest.face
         kind = changed.kind
         table = self._tables.entities[kind]

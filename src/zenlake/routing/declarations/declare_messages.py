@@ -38,7 +38,7 @@ def send_declaration(
 
 
 def send_undeclaration(face: Face, kind: int, id: int, key: str) -> None:
-    """By id alone; two of the kinds have a null key where routers have one (§0, 2)."""
+    """An undeclaration by id alone; two of the kinds have a null key where routers have one."""
     body: UndeclareSubscriber | UndeclareQueryable | UndeclareToken
     if kind == SUBSCRIBER:
         body = UndeclareSubscriber(id)

@@ -39,7 +39,7 @@ class DeferredTokens:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._waiting: dict[tuple[Face, str], DeferredToken] = {}
-        """At most one for each pair of a router's token and a peer."""
+        """Deferred tokens, at most one for each pair of a router's token and a peer."""
 
         self.timers = Timers()
 

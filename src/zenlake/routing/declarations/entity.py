@@ -27,11 +27,11 @@ PLAIN: Final = QueryableInfo()
 
 @mypyc_attr(acyclic=True)
 class Holding:
-    """What one face declared on one key: usually one id, sometimes several.
+    """The declarations of one face on one key: usually one id, sometimes several.
 
-    A face may have 100,000 of them. Python's garbage collector visits every object that may be
-    part of a cycle, and stops all threads meanwhile. So a holding cannot be part of a cycle, and
-    has no dictionary for a single id.
+    A face may have 100,000 of them. Python's garbage collector visits every object that may be part
+    of a cycle, and stops all threads meanwhile. So a holding cannot be part of a cycle, and has no
+    dictionary for a single id.
     """
 
     __slots__ = ("_more", "id", "info")
@@ -42,7 +42,7 @@ class Holding:
 
         self._more: dict[int, QueryableInfo] | None = None  # all of them if they are several
         self.info = PLAIN
-        """Of all ids together."""
+        """The merged info of all its ids."""
 
     def add(self, id: int, info: QueryableInfo) -> None:
         """Declare an id, or change its info."""
@@ -131,14 +131,12 @@ class Entity:
         self.announced = AnnouncedTo()
 
     def info_for(self, face: Face, is_answer: bool = False) -> QueryableInfo | None:
-        """What `face` may know of it, None if nothing: merged over the other faces (§4.3).
+        """The info of it that `face` may know: merged over the other faces (§4.3); None if nothing.
 
-        `is_answer`: the face has an interest in current entities, and may ask no other node.
-
-        A face that is gone holds nothing, although its removal may take several slices.
-
-        A face does not learn of its own entities, except for some tokens (`_may_know_own`), nor,
-        in a region that does not relay, of those of its neighbours there.
+        `is_answer`: the face has an interest in current entities, and may ask no other node. A face
+        that is gone holds nothing, although its removal may take several slices. A face does not
+        learn of its own entities, except for some tokens (`_may_know_own`), nor, in a region that
+        does not relay, of those of its neighbours there.
         """
         region = face.region
         merged: QueryableInfo | None = None

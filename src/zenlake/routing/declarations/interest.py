@@ -12,7 +12,7 @@ from zenlake.wire.values.choices import InterestMode
 
 KEYS_BIT: Final = 8
 KIND_BITS: Final = (1 << SUBSCRIBER, 1 << QUERYABLE, 1 << TOKEN)
-"""By kind; the two make the options of an interest."""
+"""The bit of each kind in the options of an interest; KEYS_BIT is that of key aliases."""
 
 
 class DownInterest:
@@ -37,17 +37,17 @@ class DownInterest:
         self.face = face
         self.id = id
         self.key = key
-        """"" if it is not restricted."""
+        """The key that it is restricted to, or ""."""
 
         self.options = options
-        """KIND_BITS and KEYS_BIT."""
+        """Its options, of KIND_BITS and KEYS_BIT."""
 
         self.mode = mode
         self.number = 0
         """How many interests were registered up to this one; 0 before it is."""
 
         self.aggregate = aggregate
-        """One declaration on its own key shall stand for all that match (§3.6)."""
+        """Whether one declaration on its own key stands for all that match (§3.6)."""
 
         self.pending: Pending | None = None
         """The answer that waits for gateways, None once it is complete."""
@@ -78,7 +78,7 @@ class UpInterest:
         self.key = key
         self.options = options
         self.mode = mode
-        """As sent; a gateway that connects later gets FUTURE interests as CURRENT_FUTURE."""
+        """The mode as sent; a gateway that connects later gets FUTURE as CURRENT_FUTURE."""
 
         self.place = (key, options, int(mode))
         """Where it is in `Face.up_interests`; the mode there is that of the nodes below."""

@@ -310,7 +310,7 @@ class ReceivedDeclarations:
 
 
 def _kind_and_key(body: Message) -> tuple[int, WireExpr | None]:
-    """What a declaration or undeclaration of a router is about."""
+    """The kind and key of a declaration or undeclaration of a router."""
     kind = TOKEN
     if isinstance(body, (DeclareSubscriber, UndeclareSubscriber)):
         kind = SUBSCRIBER

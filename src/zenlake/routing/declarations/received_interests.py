@@ -88,8 +88,8 @@ class ReceivedInterests:
             if is_new or not is_lasting:
                 self._gateway_interests.ask(interest, now)
             if is_new:
-                # Before the answer, which may take several slices: what is declared meanwhile
-                # is announced as well.
+                # The interest is registered before it is answered, because an answer may take
+                # several slices: what is declared meanwhile is announced as well.
                 self._register(interest)
         if face.is_local and not is_lasting:
             # The application waits for D_FINAL only, and there may be many tokens.

@@ -34,7 +34,7 @@ class TokenEnding:
 
 
 class TokenEndings:
-    """By key: a token may end and begin again while jobs still announce the old one."""
+    """All entries, by key: a token may begin again while jobs still announce its end."""
 
     __slots__ = ("_by_key",)
 

@@ -71,7 +71,7 @@ class Explainer:
         self._note_source(explained)
         is_for_complete = target == QueryTarget.ALL_COMPLETE
         for note in explained.notes.notes:
-            # Of a candidate that the target of the query left out.
+            # The target of the query left these candidates out.
             if note.hop is not None and note.hop is not source and note.hop not in selected:
                 verdict = NOT_COMPLETE if is_for_complete else OTHER_IS_BEST
                 explained.notes.judge(note, verdict)

@@ -42,7 +42,7 @@ class QueryTargets:
         found: list[QueryRoute],
         notes: RouteNotes | None = None,
     ) -> Job:
-        """The same without remembering it; `notes` gets the reasons."""
+        """Put the route into `found` without remembering it; `notes` gets the reasons."""
         known: dict[Face, Candidate] = {}
         yield from self._find_known(origin, key, known, notes)
         route = QueryRoute(origin.node_id, origin.region)
@@ -132,7 +132,7 @@ class QueryTargets:
                         candidate.knowledge = UNKNOWN
         if len(candidates) > 1:
             if region.is_north and self._tables.role == WhatAmI.PEER:
-                # Of several gateways one carries queries that are not for all of them (§4.4).
+                # Only one of several gateways carries queries with a target other than all (§4.4).
                 candidates.sort(key=_zid_of, reverse=True)
             candidates.sort(key=_distance_of)
         return candidates

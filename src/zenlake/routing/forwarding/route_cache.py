@@ -20,7 +20,7 @@ FORGET_STEPS: Final = 1_024
 """Steps to find the routes that a change concerns: half a slice."""
 
 FORGET_LOOKUPS_MAX: Final = 16_384
-"""Each key may have a route for every origin, and every router of the network is one."""
+"""Each key may have a route for every origin, and each router is an origin."""
 
 FREED_AT_ONCE_MAX: Final = 1_024
 
@@ -56,7 +56,7 @@ class RouteCache(Generic[R]):
         self._origins.append(routes)
 
     def remove_origin(self, routes: dict[str, R]) -> None:
-        """Its routes are forgotten; their keys may stay in the tree until they change."""
+        """Forget the routes of an origin; their keys may stay in the tree until they change."""
         self._origins = [known for known in self._origins if known is not routes]
         for key, route in routes.items():
             route.is_current = False
@@ -98,7 +98,7 @@ class RouteCache(Generic[R]):
         routes[key] = route
 
     def forget(self, key: str) -> None:
-        """Something changed that concerns all keys that intersect `key`."""
+        """Forget the routes of all keys that intersect `key`."""
         self.changes += 1
         if not len(self._keys):
             return

@@ -35,7 +35,7 @@ IS_SOURCE: Final = "is_source"
 """A message is not sent back to its source."""
 
 NOT_COMPLETE: Final = "not_complete"
-"""Only complete queryables are asked."""
+"""The query is for complete queryables only."""
 
 OTHER_IS_BEST: Final = "other_is_best"
 """The query goes to a nearer complete queryable of the region, and to no other one there."""
@@ -52,7 +52,7 @@ class Note:
         self.verdict = verdict
         self.holder = holder
         self.key = key
-        """Of the declaration; "" where none is known."""
+        """The key of the declaration; "" where none is known."""
 
         self.hop = hop
         """The neighbour that would get the message for this holder; None if there is none."""

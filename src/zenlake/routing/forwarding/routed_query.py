@@ -42,7 +42,7 @@ class RoutedQuery:
         self.open_branches += 1
 
     def branches(self) -> list[Branch]:
-        """Those that have not ended, in the order in which they were added.
+        """The branches that have not ended, in the order in which they were added.
 
         The number of one that has ended may belong to another query by now.
         """
@@ -56,7 +56,7 @@ class RoutedQuery:
         return found
 
     def note_ended(self) -> bool:
-        """One of its branches has ended; whether it was the last."""
+        """End one of its branches; returns whether it was the last."""
         self.open_branches -= 1
         if self.open_branches == 0:
             self.drop_branches()

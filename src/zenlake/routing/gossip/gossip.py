@@ -123,13 +123,13 @@ class Gossip:
         self._conclude(neighbour)
 
     def reconsider(self) -> None:
-        """The network of routers has changed."""
+        """Note that the network of routers has changed."""
 
     def _conclude(self, neighbour: Neighbour) -> None:
-        """Called at the end of each message."""
+        """Complete a message of a neighbour; called at its end."""
 
     def _read(self, neighbour: Neighbour, zid: ZenohId, state: LinkState) -> None:
-        """A neighbour describes a node."""
+        """Handle the description of a node by a neighbour."""
         if zid == neighbour.face.zid:
             self._learn(neighbour, state)
         elif state.locators and zid not in self._neighbours and zid != self._tables.zid:
@@ -144,7 +144,7 @@ class Gossip:
         return found
 
     def _learn(self, neighbour: Neighbour, state: LinkState) -> None:
-        """A neighbour describes itself; new locators are forwarded."""
+        """Handle the description of a neighbour by itself; new locators are forwarded."""
         if state.sn <= neighbour.sn:
             return
         neighbour.sn = state.sn

@@ -29,7 +29,7 @@ class Election:
         """The nodes of both networks, this router included."""
 
     def update(self, work: Work) -> set[ZenohId]:
-        """To be called when a network has changed: the nodes that are shared now or no longer."""
+        """Update the shared nodes after a change of a network; returns the new and gone ones."""
         peers = self._peers.graph.nodes
         routers = self._routers.graph.nodes
         work.steps -= len(peers)

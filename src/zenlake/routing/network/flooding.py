@@ -71,7 +71,7 @@ class Flooding:
         self._weights = weights
         self.own_locators: list[str] = []
         self.links: dict[ZenohId, NetworkLink] = {}
-        """By neighbour."""
+        """Links to neighbours, by their faces."""
 
         self.discoveries: dict[ZenohId, Discovery] = {}
         """Nodes with locators, until `pop_discoveries`."""
@@ -87,7 +87,7 @@ class Flooding:
     # Links of this node.
 
     def add_link(self, face: Face, now: float) -> None:
-        """A neighbour of this network; a second link to the same node replaces the first."""
+        """Add a neighbour; a second link to the same node replaces the first."""
         graph = self.graph
         if face.zid == graph.own.zid:
             return
@@ -126,7 +126,7 @@ class Flooding:
         self.trees.note_changes(now)
 
     def set_weights(self, weights: dict[ZenohId, int], now: float) -> None:
-        """Other weights for the links of this node, by neighbour."""
+        """Set the weights of the links of this node, by neighbour."""
         self._weights = weights
         is_changed = False
         for node, weight in list(self.graph.own.links.items()):
@@ -145,7 +145,7 @@ class Flooding:
     # Link states of neighbours.
 
     def receive(self, face: Face, message: Oam, now: float) -> Job:
-        """A link-state list; other messages are counted."""
+        """Process a link-state list; other messages are counted."""
         if message.id != LINK_STATE or not self.has_link(face):
             self._counters.unexpected_messages += 1
             return
@@ -212,7 +212,7 @@ class Flooding:
                 self.trees.forget_child_of(graph.own, neighbour.node)
 
     def _note_forgotten(self, link: NetworkLink, statement: Statement, ignorant: _Nodes) -> None:
-        """A neighbour forgot what it sent and received about a node."""
+        """Handle a neighbour that forgot what it sent and received about a node."""
         self.forgotten.append((link.face, statement.zid))
         node = self.graph.nodes.get(statement.zid)
         if node is None or node is link.node or (node is self.graph.own and statement.sn != 0):
@@ -308,7 +308,7 @@ class Flooding:
             if len(self.discoveries) < GOSSIP_DISCOVERIES_MAX or node.zid in self.discoveries:
                 self.discoveries[node.zid] = Discovery(node.zid, role, node.locators)
 
-    # What neighbours are sent.
+    # Link states that neighbours are sent.
 
     def _pass_on(
         self,

@@ -51,7 +51,7 @@ class NetworkGraph:
 
     @property
     def size(self) -> int:
-        """More than any index in use."""
+        """A number above every index in use."""
         return len(self.nodes) + len(self._free_indices)
 
     def add_neighbour(self, zid: ZenohId, role: WhatAmI, account: Account) -> NetworkNode:

@@ -45,7 +45,7 @@ class NetworkLink:
         """A newer state of the neighbour that other nodes sent, and it has not."""
 
         self.announced: dict[int, NetworkNode] = {}
-        """What our numbers stand for on this link."""
+        """The nodes that our numbers stand for on this link."""
 
     def send(self, states: list[LinkState]) -> None:
         body = bytes(LinkStateList(tuple(states)))

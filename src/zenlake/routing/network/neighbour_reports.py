@@ -20,14 +20,14 @@ from zenlake.routing.memory import alias_bytes
 from zenlake.wire.values.queryable_info import QueryableInfo
 
 PATIENCE_S: Final = 1.0
-"""After this long without a declaration, the report of a new parent is complete."""
+"""The time without a declaration after which the report of a new parent is complete."""
 
 PATIENCE_MAX_S: Final = 10.0
-"""The same, even if declarations still arrive."""
+"""The time after which the report is complete even if declarations still arrive."""
 
 
 class Report:
-    """What one neighbour reports."""
+    """The report of one neighbour."""
 
     __slots__ = ("_bytes", "_sender", "infos", "was_believed")
 
@@ -35,13 +35,13 @@ class Report:
         self._sender = sender
         self._bytes = 0
         self.infos: list[dict[str, QueryableInfo]] = [{} for _ in KINDS]
-        """By kind and key."""
+        """The reported entities by kind and key."""
 
         self.was_believed = False
         """Whether the neighbour was the parent before: its report may be out of date."""
 
     def add(self, kind: int, key: str, info: QueryableInfo) -> bool:
-        """False if the account of the neighbour is full."""
+        """Add an entity; False if the account of the neighbour is full."""
         infos = self.infos[kind]
         if key not in infos:
             size = alias_bytes(key)
@@ -71,7 +71,7 @@ class Reports:
     def __init__(self) -> None:
         self._by: dict[Face, Report] = {}
         self.believed: Report | None = None
-        """That of the parent; None if there is none, or if it cannot be relied on."""
+        """The report of the parent; None if there is no parent, or if it cannot be relied on."""
 
         self.changed_at = 0.0
         """When the parent changed, or started its report again."""
@@ -103,7 +103,7 @@ class Reports:
         return was_believed
 
     def void(self, sender: Face, now: float) -> None:
-        """A neighbour starts its report again."""
+        """Clear the report of a neighbour, which starts it again."""
         report = self._by.get(sender)
         if report is None:
             return
@@ -115,7 +115,7 @@ class Reports:
             report.was_believed = False
 
     def remove(self, sender: Face) -> None:
-        """A neighbour is gone."""
+        """Remove the report of a neighbour that is gone."""
         report = self._by.pop(sender, None)
         if report is not None:
             report.clear()

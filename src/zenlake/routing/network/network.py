@@ -62,21 +62,21 @@ class Network:
         self._flooding.own_locators = locators
 
     def add_link(self, face: Face, now: float) -> None:
-        """A neighbour of this network; a second link to the same node replaces the first."""
+        """Add a neighbour; a second link to the same node replaces the first."""
         self._flooding.add_link(face, now)
 
     def remove_link(self, face: Face, now: float) -> None:
         self._flooding.remove_link(face, now)
 
     def set_weights(self, weights: dict[ZenohId, int], now: float) -> None:
-        """Other weights for the links of this node, by neighbour."""
+        """Set the weights of the links of this node, by neighbour."""
         self._flooding.set_weights(weights, now)
 
     def has_link(self, face: Face) -> bool:
         return self._flooding.has_link(face)
 
     def receive(self, face: Face, message: Oam, now: float) -> Job:
-        """A link-state list; other messages are counted."""
+        """Process a link-state list; other messages are counted."""
         return self._flooding.receive(face, message, now)
 
     # Changes, for routing.

@@ -34,7 +34,7 @@ class NetworkNode:
     def __init__(self, zid: ZenohId, role: WhatAmI | None, index: int, born: int) -> None:
         self.zid = zid
         self.number = int(zid)
-        """To compare ids without making numbers of them."""
+        """The id as a number, for comparisons."""
 
         self.role = role
         """None while it is known only from the links of others."""
@@ -54,7 +54,7 @@ class NetworkNode:
         """The neighbours that it lists, each with the weight that it configured, 0 for none."""
 
         self.edges: dict[NetworkNode, float] = {}
-        """Those that list it too, with the weight of the edge."""
+        """The nodes that list it too, with the weight of the edge."""
 
         self.account: Account | None = None
         """The account of the neighbour that described it last, to which it is charged."""

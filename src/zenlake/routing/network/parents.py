@@ -14,7 +14,7 @@ class Parents:
     def __init__(self, network: Network) -> None:
         self._network = network
         self._reports: dict[Face, Reports] = {}
-        """By source."""
+        """The reports about each source."""
 
         self.complete_at: float | None = None
         """When `pop_complete` must be called."""
@@ -29,7 +29,7 @@ class Parents:
     def note_declared(
         self, source: Face, sender: Face, kind: int, key: str, info: QueryableInfo, now: float
     ) -> bool:
-        """False if the account of the neighbour is full."""
+        """Note that a neighbour reports an entity; False if its account is full."""
         reports = self._reports_of(source, now)
         report = reports.report_from(sender)
         if report is reports.believed:
@@ -90,7 +90,7 @@ class Parents:
         return completed
 
     def void(self, source: Face, sender: Face, now: float) -> None:
-        """A neighbour starts again to report what a source has."""
+        """Clear the report of a neighbour, which reports again what a source has."""
         reports = self._reports.get(source)
         if reports is not None:
             reports.void(sender, now)

@@ -11,7 +11,7 @@ from zenlake.wire.values.zenoh_id import ZenohId
 
 
 class LinkWeight(NamedTuple):
-    """Of a link of this node: what each side configured, None for nothing, and what counts."""
+    """The weight of a link: what each side configured (None: nothing), and the result."""
 
     src_weight: int | None
     dst_weight: int | None
@@ -43,7 +43,7 @@ def graph_lines(network: Network) -> Iterator[str]:
 
 
 def link_weight(network: Network, neighbour: ZenohId) -> LinkWeight | None:
-    """Of the link to a neighbour that lists this node too; None if there is none."""
+    """The weight of the link to a neighbour that lists this node too; None if there is none."""
     own = network.graph.own
     node = network.graph.nodes.get(neighbour)
     weight = None if node is None else own.edges.get(node)
@@ -66,7 +66,7 @@ def successor(
 
 
 def successors(network: Network) -> Iterator[Successor | None]:
-    """For every source and destination; of 1,000 nodes these are a million.
+    """The successor for every source and destination; of 1,000 nodes these are a million.
 
     None where a slice should end: the trees of all sources are needed, and few are cached.
     """

@@ -139,7 +139,7 @@ class SourcedRegion:
     def note_declared(
         self, source: Face, sender: Face, kind: int, key: str, info: QueryableInfo
     ) -> bool:
-        """A neighbour reports that another node has an entity; whether to believe it now."""
+        """Note that a neighbour reports an entity of another node; whether to believe it now."""
         if not self.parents.note_declared(source, sender, kind, key, info, self._tables.now):
             self._tables.counters.refused_declarations += 1
             return False
@@ -149,7 +149,7 @@ class SourcedRegion:
         return True
 
     def note_undeclared(self, source: Face, sender: Face, kind: int, key: str) -> bool:
-        """A neighbour reports that an entity of another node is gone; whether to believe it."""
+        """Note that a neighbour reports the end of an entity; whether to believe it."""
         self.parents.note_undeclared(source, sender, kind, key, self._tables.now)
         if not self.parents.is_believed(source, sender):
             return False
@@ -259,7 +259,7 @@ class SourcedRegion:
                     yield
 
     def _info_of(self, source: Face, entity: Entity) -> QueryableInfo | None:
-        """What a source has declared of an entity, None if nothing."""
+        """The info of an entity that a source has declared; None if it has not."""
         if source is self.own:
             announced = entity.announced.get(source)
             return None if announced is None else announced.info

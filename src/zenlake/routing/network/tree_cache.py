@@ -30,19 +30,19 @@ class TreeCache:
         self._due_at: float | None = None
 
     def note_changes(self, now: float) -> None:
-        """To be called after each change of the graph."""
+        """Note a change of the graph."""
         if self._noted_version != self._graph.version:
             self._noted_version = self._graph.version
             if self._due_at is None:
                 self._due_at = max(now, self._computed_at + TREES_INTERVAL_S)
 
     def forget_child(self, node: NetworkNode) -> None:
-        """A child has a new link and must get all declarations: it counts as gained later."""
+        """Count a child as gained later: its link is new, and it must get all declarations."""
         for root in self._trees:
             self.forget_child_of(root, node)
 
     def forget_child_of(self, root: NetworkNode, node: NetworkNode) -> None:
-        """The same, for the declarations of one root."""
+        """Count a child as gained later, for the declarations of one root."""
         tree = self._trees.get(root)
         if tree is not None and node in tree.children:
             tree.children.remove(node)
@@ -75,7 +75,7 @@ class TreeCache:
         return [child for child in tree.children if child not in old.children]
 
     def look(self, root: NetworkNode) -> Generator[None, None, Tree]:
-        """The tree in use, or, for a root that nobody uses, one that is not kept."""
+        """The tree in use; for a root without one, a tree that is not kept."""
         tree = self._trees.get(root)
         if tree is None:
             tree = yield from self._search(root)

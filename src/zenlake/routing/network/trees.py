@@ -23,13 +23,13 @@ class Tree:
         """The next node from this one towards the root."""
 
         self.children: list[NetworkNode] = []
-        """Those whose next node towards the root is this one, by index."""
+        """The neighbours whose next node towards the root is this one, by index."""
 
         self.directions: list[NetworkNode | None] = [None] * size
-        """By index: the neighbour that leads to a node; None for this node and unreachable ones."""
+        """The neighbour that leads to each node, by index; None for this and unreachable nodes."""
 
         self.distances: list[float] = []
-        """By index: from the root; kept of the tree rooted at this node only."""
+        """The distance of each node, by index; kept only in the tree rooted at this node."""
 
     def direction(self, target: NetworkNode) -> NetworkNode | None:
         if target.born > self.version or target.index >= len(self.directions):
@@ -56,10 +56,10 @@ class TreeSearch:
         self._is_settled = [False] * size
         self.tree = Tree(version, size)
         self.steps = 0
-        """Used so far, in all slices."""
+        """The steps taken so far, in all slices."""
 
     def run(self, steps: int) -> bool:
-        """Go on for about so many steps; whether the tree is complete."""
+        """Continue for about so many steps; returns whether the tree is complete."""
         stop = self.steps + steps
         heap = self._heap
         while heap:

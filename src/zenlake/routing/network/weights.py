@@ -20,7 +20,7 @@ _MASK: Final = 0xFFFF_FFFF_FFFF_FFFF
 
 
 def edge_weight(weight: int, other_weight: int, hash: int) -> float:
-    """From the weights that both ends configured, 0 for none, and the hash of their ids."""
+    """The weight of an edge: of the configured weights (0: none) and the hash of the two ids."""
     base = max(weight, other_weight)
     if base == 0:
         base = DEFAULT_WEIGHT
@@ -36,7 +36,7 @@ class EdgeHashes:
         self._hashes: dict[bytes, int] = {}
 
     def get(self, zid: ZenohId, other: ZenohId) -> int:
-        """32 bits, the same for both orders."""
+        """A hash of 32 bits, the same for both orders."""
         data = _padded(zid) + _padded(other) if zid <= other else _padded(other) + _padded(zid)
         hash = self._hashes.get(data)
         if hash is None:

@@ -26,10 +26,10 @@ class Withdrawals:
 
     def __init__(self) -> None:
         self._times: dict[Face, dict[Withdrawal, float]] = {}
-        """By source, the oldest first."""
+        """The undeclarations of each source, the oldest first."""
 
     def add(self, source: Face, kind: int, key: str, now: float) -> None:
-        """A source undeclared something."""
+        """Note that a source undeclared something."""
         times = self._times.get(source)
         if times is None:
             times = self._times[source] = {}
@@ -39,7 +39,7 @@ class Withdrawals:
         times[kind, key] = now
 
     def discard(self, source: Face, kind: int, key: str) -> None:
-        """It was declared again."""
+        """Remove an undeclaration: the source declared the entity again."""
         times = self._times.get(source)
         if times is not None and times.pop((kind, key), None) is not None:
             source.account.release(alias_bytes(key))

@@ -101,7 +101,7 @@ class SimulatedNode:
         self.budget = ReassemblyBudget()
         self.ends: list[End] = []
         self.touched: dict[End, None] = {}
-        """Ends with something to send."""
+        """The ends of wires with something to send."""
         self.leaving: list[Face] = []
         """Faces that are being removed."""
         self.slice_steps = _TURN_STEPS[zid.raw[0] % len(_TURN_STEPS)]

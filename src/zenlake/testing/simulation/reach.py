@@ -160,7 +160,7 @@ class Reach:
         ]
 
     def below(self, router: SimulatedNode) -> list[SimulatedNode]:
-        """Its clients, its peers, and their clients."""
+        """The clients of a node, its peers, and their clients."""
         nodes = self.clients_of(router)
         for one in self._world.nodes:
             if one.role == WhatAmI.PEER and router in self.routers_of(one):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Record(Sink):
-    """One entity from its declaration to its end."""
+    """An entity from its declaration to its end."""
 
     def __init__(self, node: SimulatedNode, key: str) -> None:
         self.node = node

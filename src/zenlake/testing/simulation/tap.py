@@ -34,7 +34,7 @@ class Tap:
         self._prefix_bytes = 0 if not is_stream else 4 if agreed.low_latency else 2
         self._pieces: tuple[dict[tuple[int, bool], bytes], ...] = ({}, {})
         self.open_requests: tuple[dict[int, str], ...] = ({}, {})
-        """For each side: requests without a final."""
+        """Requests of each side without a final."""
         self.accounts = RouterAccounts() if is_between_routers else Accounts()
 
     def read(self, side: int, unit: bytes) -> list[NetworkMessage]:

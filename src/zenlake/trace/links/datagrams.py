@@ -47,7 +47,7 @@ class Datagrams:
         self._budget = DatagramBudget()
         self._links_max = TRACE_UDP_LINKS_MAX
         self._links: OrderedDict[str, DatagramLink] = OrderedDict()
-        """By the text of their ends in direction 0, the least recently used first."""
+        """The links by the text of their ends in direction 0, the least recently used first."""
         self._scouting: OrderedDict[str, Link] = OrderedDict()
         self._scouts: OrderedDict[str, None] = OrderedDict()
         """Addresses that sent SCOUT and may receive HELLO."""

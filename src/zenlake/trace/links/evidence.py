@@ -29,7 +29,7 @@ from zenlake.wire.message import Message
 from zenlake.wire.sequence import sn_distance
 
 PACKET_BITS: Final = 8
-"""For a unit that begins with a packet, as most units do: nodes write one unit at a time."""
+"""Bits for a unit that begins with a packet, as most do: nodes write one unit at a time."""
 CONTRADICTION: Final = -1
 
 _FRAME_BITS: Final = 10
@@ -75,7 +75,7 @@ UNDECIDED: Final = Demand(60, 3)
 AGAINST_BEGINNING: Final = Demand(100, 5)
 """The beginning was captured and is not an INIT: only damage would explain that."""
 TO_THE_END: Final = Demand(40, 1)
-"""As UNDECIDED, but the units end exactly at the end of the stream."""
+"""The evidence of UNDECIDED for units that end exactly at the end of the stream."""
 
 
 class Numbers:

@@ -40,7 +40,7 @@ from zenlake.wire.defaults import DEFAULT_SN_MASK
 _RELAX_BYTES: Final = 1 << 13
 """After a search of this many bytes, sequence numbers from before the loss are ignored."""
 _RELAX_LONG_BYTES: Final = 1 << 18
-"""The same for long numbers, which mislead less often."""
+"""The number of bytes for long numbers, which mislead less often."""
 
 BELIEVED: Final = 1
 WAITING: Final = 0

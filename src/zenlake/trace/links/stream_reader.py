@@ -36,7 +36,7 @@ _PLAIN_CLOSES: Final = (0x03, 0x23)
 _OPEN_ID: Final = 0x02
 _MISSING: Final = -1
 _MARKS: Final = {"missing": _MISSING, "snaplen": -2}
-"""In place of a packet number: the piece is a hole with this cause."""
+"""Numbers for holes, by cause; pieces with bytes have a packet number in their place."""
 
 
 class StreamReader:

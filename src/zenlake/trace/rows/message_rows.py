@@ -113,7 +113,7 @@ def _sample(rows: Rows, event: MessageSeen, seq: int) -> None:
             source_eid=None if source is None else source.eid,
             source_sn=None if source is None else source.sn,
             ignored=event.ignored,
-            # For samples on one link; a later step sets it for those on several links.
+            # It is set for samples on one link; a later step sets it for those on several links.
             trace_id=None if event.ignored is not None or event.key is None else seq,
         )
     )

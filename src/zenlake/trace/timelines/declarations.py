@@ -82,7 +82,7 @@ class DeclarationLifetime:
         self.times_declared = 0
         """How many times it was declared: for further interests, or to change a queryable."""
         self.complete: bool | None = None
-        """For a queryable, from its last declaration; so is the distance."""
+        """Whether a queryable is complete, by its last declaration; also its distance."""
         self.distance: int | None = None
         self.ended_by: str | None = None
         self.ended_ns: int | None = None

@@ -31,7 +31,7 @@ class Queryable:
     """undeclare, session, or router (the router of origin is gone)."""
     session: str = ""
     node_id: int | None = None
-    """Between routers, the sender's number for the router of origin; 0 is the sender."""
+    """The sender's number for the router of origin, between routers; 0 is the sender."""
 
     @property
     def entity(self) -> str:
@@ -59,9 +59,9 @@ class Queryables:
         self._compared_max = compared_max
         self.roles: dict[str, str] = {}
         self.closers: dict[str, str] = {}
-        """By session, the node that sent CLOSE."""
+        """The node that sent CLOSE, by session."""
         self.leavers: dict[str, str] = {}
-        """By session, the node that ended it although the other side was not silent."""
+        """The node that ended each session although the other side was not silent."""
         self.hidden: str | None = None
         """A sentence about parts of the capture that may hide declarations, or None."""
         self.is_full = False

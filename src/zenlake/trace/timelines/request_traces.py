@@ -84,7 +84,7 @@ class RequestTraces:
 
     def __init__(self) -> None:
         self._queues: dict[str | None, dict[str, _Queue]] = {}
-        """By receiving node, then by session."""
+        """The queues by receiving node, then by session."""
         self._last_seq = 0
 
     def add(self, request: Request) -> int | None:

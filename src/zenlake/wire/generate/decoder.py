@@ -297,7 +297,7 @@ class _Decoder:
             self._emit_zbuf(ext)
 
     def _emit_zbuf(self, ext: ExtRow) -> None:
-        """Read within its own length; surplus bytes are ignored (wire reference §2.1)."""
+        """Emit the reading within the length of the extension; surplus bytes are ignored (§2.1)."""
         out = self.out
         self.leaves.emit_size("z32")
         if ext.length is not None:
@@ -315,7 +315,7 @@ class _Decoder:
         out.line("pos = stop")
 
     def _emit_sliced_body(self, ext: ExtRow) -> None:
-        """QueryBody in shared memory: the length is that of the data in memory."""
+        """Emit the reading of a QueryBody in shared memory: the length is that of its data."""
         out = self.out
         out.line(f"{ext.sliced_if}, pos = read_z32(buf, pos, end)")
         out.line("body_encoding, pos = read_encoding(buf, pos, end)")
@@ -339,7 +339,7 @@ class _Decoder:
             out.line(f'raise wrong_body(id_of_body, "{names}")')
 
     def _emit_messages(self, row: MessagesRow) -> None:
-        """Network messages until something else begins (wire reference §6.4)."""
+        """Emit the reading of network messages until something else begins (§6.4)."""
         out = self.out
         self._begin(row.attribute)
         out.line(f"{row.attribute}: {row.annotation} = []")

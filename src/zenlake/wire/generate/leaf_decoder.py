@@ -25,7 +25,7 @@ def declarations(lines: list[str]) -> Iterator[str]:
 
 
 class LeafDecoder:
-    """With `inline`, the common short forms are read without a call."""
+    """Emits the reading of leaves; with `inline`, common short forms are read without a call."""
 
     def __init__(self, out: Source, inline: bool) -> None:
         self.out = out

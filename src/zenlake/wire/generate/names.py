@@ -42,7 +42,7 @@ def typed(row: Row) -> str:
 
 
 def converted(type: WireType, expression: str) -> str:
-    """From the number on the wire to the value a message holds."""
+    """An expression that converts the number on the wire to the value of a message."""
     if type.inline_of:
         return type.inline_of.format(expression)
     return f"{type.of}({expression})" if type.of else expression

@@ -92,7 +92,7 @@ class Encoding:
 
     @staticmethod
     def parse(text: str) -> Encoding:
-        """From `name` or `name;schema`."""
+        """The encoding of a text `name` or `name;schema`."""
         name, _, schema = text.partition(";")
         id = _IDS.get(name) if text else 0
         if id is None:

@@ -27,7 +27,7 @@ class Priority(IntEnum):
 
 
 class CongestionControl(IntEnum):
-    """What a sender does with a message when its queue is full."""
+    """The treatment of a message by a sender whose queue is full."""
 
     DROP = 0
     BLOCK = 1
@@ -96,7 +96,7 @@ class QoS:
 QOS_BYTES: Final = [QoS(byte) for byte in range(0x40)]
 
 DEFAULT_QOS: Final = QOS_BYTES[DEFAULT_QOS_BYTE]
-"""For a message without the extension: DATA, DROP, not express."""
+"""The QoS of a message without the extension: DATA, DROP, not express."""
 
 
 def qos_of_byte(byte: int) -> QoS:

@@ -42,7 +42,7 @@ class Timestamp:
 
     @staticmethod
     def parse(text: str) -> Timestamp:
-        """From `<ntp64 in decimal>/<id>`."""
+        """The timestamp of a text `<ntp64 in decimal>/<id>`."""
         time, slash, zid = text.partition("/")
         if not slash or not time.isdecimal() or not time.isascii():
             raise LocalError(f"{text!r} is no timestamp: expected <ntp64>/<id>")
@@ -55,7 +55,7 @@ class Timestamp:
         return (self.time >> 32) * _NS_PER_S + -(-fraction * _NS_PER_S >> 32)
 
     def to_rfc3339(self) -> str:
-        """For people: nine digits of fraction, lossy."""
+        """The time as text for users: nine digits of fraction, lossy."""
         ns = self.ns
         instant = datetime.fromtimestamp(ns // _NS_PER_S, UTC)
         return f"{instant:%Y-%m-%dT%H:%M:%S}.{ns % _NS_PER_S:09}Z/{self.id}"

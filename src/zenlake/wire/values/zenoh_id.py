@@ -35,7 +35,7 @@ class ZenohId:
 
     @staticmethod
     def parse(text: str) -> ZenohId:
-        """From hexadecimal text; as strict as deployed nodes."""
+        """The id of a hexadecimal text; as strict as deployed nodes."""
         if not 1 <= len(text) <= 32 or text[0] == "0" or not _DIGITS.issuperset(text):
             raise LocalError(
                 f"{text!r} is not a ZenohId: 1 to 32 lower-case hexadecimal digits, no leading 0"

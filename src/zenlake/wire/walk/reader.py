@@ -271,7 +271,7 @@ class LayoutReader:
         return child.stop
 
     def _read_until_end(self, row: ListRow, pos: int, span: Span) -> tuple[Any, int]:
-        """The pages' dialect of LinkStateList: a header byte, then entries to the end."""
+        """Reads a LinkStateList of the pages' dialect: a header byte, then entries to the end."""
         header = span.add("header", pos, "u8")
         header.value, pos = function_named("read_u8")(self.buf, pos, self.end)
         header.stop = pos

@@ -99,7 +99,7 @@ class _LayoutWriter:
         return int(function_named(row.type.to)(value) if row.type.to else bool(value))
 
     def _announces(self, name: str) -> bool:
-        """For a presence flag: whether the rows it announces are present."""
+        """Whether the rows that a presence flag announces are present."""
         for row in self.layout.rows:
             if isinstance(row, KeyRow) and name in (row.suffix_if, row.sender_if):
                 key = self._value(row)
