@@ -100,17 +100,6 @@ def test_no_file_names_a_registry_or_a_folder_of_a_machine() -> None:
             assert found is None, f"{name}: {found}"
 
 
-def test_only_wire_imports_its_generated_modules() -> None:
-    own = (ROOT / "src/zenlake/wire", ROOT / "tests/wire")
-    for folder in ("src", "tests", "attacks", "chaos", "benchmarks", "fuzz"):
-        for path in (ROOT / folder).rglob("*.py"):
-            if not any(path.is_relative_to(home) for home in own):
-                found = re.search(
-                    r"^\s*(from|import) zenlake\.wire\._generated.*", path.read_text("utf-8"), re.M
-                )
-                assert found is None, f"{path}: {found}"
-
-
 NOT_COPIES = {
     ("Init", "syn"),  # the terms of an answer: only some fields of the offer
     ("Interest", "up"),
