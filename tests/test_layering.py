@@ -44,22 +44,25 @@ def imports_of(path: Path) -> frozenset[str]:
 
 
 def _imports_in(source: str, package: str) -> Iterator[str]:
-    """Imports at any place of a module of `package`: in functions and for type checkers too."""
+    """The imports from zenlake of a module of `package`."""
+    for name in _names_in(source, package):
+        if name.startswith("zenlake."):
+            yield _home(name)
+
+
+def _names_in(source: str, package: str) -> Iterator[str]:
+    """What a module imports at any place: in functions and for type checkers too."""
     for node in ast.walk(ast.parse(source)):
-        names: list[str] = []
         if isinstance(node, ast.ImportFrom):
             above = package.split(".")[: 1 - node.level or None] if node.level else []
             module = ".".join([*above, *([node.module] if node.module else [])])
-            names = [f"{module}.{alias.name}" for alias in node.names]
+            yield from (f"{module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "zenlake":
-            names = [f"zenlake.{node.attr}"]
+            yield f"zenlake.{node.attr}"
         elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in _IMPORTERS:
-            names = [ast.unparse(argument).strip("f'\"") for argument in node.args[:1]]
-        for name in names:
-            if name.startswith("zenlake."):
-                yield _home(name)
+            yield from (ast.unparse(argument).strip("f'\"") for argument in node.args[:1])
 
 
 def _home(name: str) -> str:
@@ -144,6 +147,21 @@ def test_only_wire_imports_its_generated_modules() -> None:
 )
 def test_an_import_is_found_in_any_form(line: str, name: str) -> None:
     assert list(_imports_in(line, "zenlake.wire")) == [name]
+
+
+SANS_IO = ("admin", "capture", "keyexpr", "protocol", "routing", "session", "wire")
+OUTSIDE_WORLD = {"asyncio", "random", "secrets", "select", "threading", "time", "uuid"}
+
+
+@pytest.mark.parametrize("package", SANS_IO)
+def test_package_uses_no_sockets_clocks_or_randomness(package: str) -> None:
+    wrong = [
+        f"{path.relative_to(SOURCES)} imports {name}"
+        for path in (SOURCES / package).rglob("*.py")
+        for name in _names_in(path.read_text("utf-8"), "zenlake")
+        if name.split(".")[0] in OUTSIDE_WORLD or name in ("socket", "socket.socket")
+    ]
+    assert wrong == []
 
 
 def test_a_module_beside_the_packages_imports_none() -> None:
