@@ -169,11 +169,11 @@ def test_keep_alives_need_no_reader() -> None:
             both_linked(listening, connecting)
             wait_until_idle(2)
             runner = listening.runners[connecting.zid]
-            batches = runner.transport.batches_in
+            batches = runner.transport.inbound.batches
 
             def is_kept_alive() -> bool:
                 assert not readers()
-                return runner.transport.batches_in >= batches + 5
+                return runner.transport.inbound.batches >= batches + 5
 
             until(is_kept_alive, 30.0)
             assert listening.runners == {connecting.zid: runner}

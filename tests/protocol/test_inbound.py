@@ -52,7 +52,7 @@ def test_n12_same_or_lower_number_is_ignored() -> None:
     receiver = transport(peer_sn=5)
     assert receive(receiver, frame(5, b"a"), frame(5, b"b"), frame(4, b"c")) == [b"a"]
     assert receive(receiver, frame(6, b"d")) == [b"d"]
-    assert receiver.stale_frames == 2
+    assert receiver.inbound.stale_frames == 2
 
 
 @pytest.mark.parametrize("reliable", [True, False])
@@ -126,7 +126,7 @@ def test_empty_batches_and_frames() -> None:
     """An empty FRAME consumes its number; an empty batch only renews the lease."""
     receiver = transport()
     assert receive(receiver, b"", frame(0), frame(0, b"a"), frame(1, b"b")) == [b"b"]
-    assert receiver.batches_in == 4
+    assert receiver.inbound.batches == 4
     datagrams = transport(is_stream=False)
     assert datagrams.receive(b"", 5.0) == []
     assert datagrams.inbound.received_at == 5.0
@@ -169,7 +169,7 @@ def test_channels_have_numbers_of_their_own() -> None:
             contents.append(reliable + bytes([9, 0x31, priority]) + frame(0, name)[2:])
     assert len(set(receive(receiver, *contents))) == 16
     assert receive(receiver, *contents) == []
-    assert receiver.stale_frames == 16
+    assert receiver.inbound.stale_frames == 16
 
 
 def test_delivery_has_the_reliability() -> None:
@@ -236,7 +236,7 @@ def test_batches_of_extreme_lengths(size: int) -> None:
     content = b"\x04" * size
     receiver = transport()
     assert receiver.receive(framed(content) + framed(frame(0, b"a")), 0.0)
-    assert receiver.batches_in == 2
+    assert receiver.inbound.batches == 2
 
 
 def test_length_65535_is_more_than_any_batch_size_allows() -> None:

@@ -47,8 +47,8 @@ def test_messages_of_one_channel_share_a_frame() -> None:
     # One FRAME in each batch: zenoh-pico reads messages to the end of the batch.
     expected = [[(7, 2, True, None)], [(7, 2, False, None)], [(8, 1, True, None)]]
     assert [frames(unit) for unit in sent] == expected
-    counts = (sender.messages_out, sender.batches_out, sender.bytes_out)
-    assert counts == (5, 3, sum(map(len, sent)))
+    out = sender.outbound
+    assert (out.messages, out.batches, out.bytes) == (5, 3, sum(map(len, sent)))
 
 
 def test_strict_priority() -> None:

@@ -74,13 +74,13 @@ def test_missing_first_marker(patch: int, expected: list[bytes]) -> None:
     fragments[0].first = False
     to = receiver(patch)
     assert play(to, *fragments) == expected
-    assert to.dropped_fragments == (3 if patch else 0)
+    assert to.inbound.reassembly.dropped_fragments == (3 if patch else 0)
 
 
 def test_first_begins_again() -> None:
     to = receiver()
     assert play(to, *cut(0)[:2], *cut(2)) == [b"0123456789"]
-    assert to.dropped_messages == 1
+    assert to.inbound.reassembly.dropped_messages == 1
 
 
 def test_drop_marker() -> None:
@@ -89,14 +89,17 @@ def test_drop_marker() -> None:
     given_up = Fragment(2, b"", drop=True)
     assert play(to, first, second, given_up, third) == []
     assert play(to, *cut(4)) == [b"0123456789"]
-    assert to.dropped_messages == 1
+    assert to.inbound.reassembly.dropped_messages == 1
 
 
 def test_gap_loses_the_message_only() -> None:
     to = receiver()
     first, _, third = cut(0)
     assert play(to, first, third, *cut(3)) == [b"0123456789"]
-    assert (to.dropped_messages, to.dropped_fragments) == (1, 1)
+    assert (to.inbound.reassembly.dropped_messages, to.inbound.reassembly.dropped_fragments) == (
+        1,
+        1,
+    )
 
 
 def test_frame_in_between() -> None:
@@ -105,7 +108,7 @@ def test_frame_in_between() -> None:
     first, second, third = cut(0)
     second.sn, third.sn = 2, 3
     assert play(to, first, Frame(1, [put(b"between")]), second, third) == [b"between"]
-    assert to.dropped_messages == 1
+    assert to.inbound.reassembly.dropped_messages == 1
 
 
 def test_two_messages_in_one_buffer() -> None:
@@ -143,14 +146,14 @@ def test_limit_of_a_message() -> None:
         sender.push(bytes(put(b"next")), 5, True, False)
         found = [got for unit in units(sender) for got in payloads(to.receive(unit, 0.0))]
         assert found == [bytes(5000)] * delivered + [b"next"]
-        assert to.dropped_messages == 1 - delivered
+        assert to.inbound.reassembly.dropped_messages == 1 - delivered
         assert to.inbound.reassembly.held_bytes() == 0
 
 
 def test_limit_of_a_message_in_one_fragment() -> None:
     to = receiver(message_bytes_max=len(WHOLE) - 1)
     assert play(to, *cut(0, 1)) == []
-    assert to.dropped_messages == 1
+    assert to.inbound.reassembly.dropped_messages == 1
 
 
 def test_default_limits() -> None:
@@ -286,11 +289,11 @@ def test_idle_message_is_dropped_and_its_tail_ignored() -> None:
     to.receive(bytes(first), 1.0)
     to.receive(bytes(second), 5.0)
     to.handle_timeout(14.9)
-    assert to.dropped_messages == 0
+    assert to.inbound.reassembly.dropped_messages == 0
     to.receive(b"\x04", 14.9)
     assert to.next_deadline() == 15.0
     to.handle_timeout(15.0)
-    assert to.dropped_messages == 1
+    assert to.inbound.reassembly.dropped_messages == 1
     assert to.next_deadline() > 15.0
     assert payloads(to.receive(bytes(third), 15.1)) == []
 

@@ -70,10 +70,11 @@ def test_stream(
             for payload in payloads([delivery]):
                 found[payload[0], delivery.reliable].append(payload)
     assert found == sent
-    assert receiver.messages_in == sender.messages_out == len(sendings)
-    assert receiver.batches_in == sender.batches_out
-    assert receiver.bytes_in == sender.bytes_out == len(stream)
-    assert (receiver.stale_frames, receiver.dropped_fragments) == (0, 0)
+    inbound, outbound = receiver.inbound, sender.outbound
+    assert inbound.messages == outbound.messages == len(sendings)
+    assert inbound.batches == outbound.batches
+    assert inbound.bytes == outbound.bytes == len(stream)
+    assert (inbound.stale_frames, inbound.reassembly.dropped_fragments) == (0, 0)
     assert sender.total_queued_bytes() == 0
 
 

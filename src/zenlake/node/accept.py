@@ -268,7 +268,7 @@ class Accepting:
         Nothing was ever received on that transport: the node does not know that it is open.
         """
         runner = self._node.runners.get(zid)
-        if runner is None or runner.link.is_reliable or runner.transport.batches_in:
+        if runner is None or runner.link.is_reliable or runner.transport.inbound.batches:
             return False
         if time.monotonic() - runner.opened_at < _LATE_S:
             return False

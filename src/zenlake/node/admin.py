@@ -36,8 +36,7 @@ class Admin:
         self._limiter = WarningLimiter()
         self._work: SimpleQueue[AdminQuery | str | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="zenlake admin", daemon=True)
-        node.begin()
-        try:
+        with node.locked:
             self._space = AdminSpace(
                 node.dispatcher,
                 node.settings.admin,
@@ -45,8 +44,6 @@ class Admin:
                 self._work.put,
                 self._report,
             )
-        finally:
-            node.end()
 
     def start(self) -> None:
         start_thread(self._thread)
@@ -80,12 +77,9 @@ class Admin:
         is_finished = False
         while not is_finished and not node.is_over():
             began = time.monotonic()
-            node.begin()
-            try:
+            with node.locked:
                 is_finished = self._space.resume(query, SLICE_STEPS)
                 took_s = time.monotonic() - began
-            finally:
-                node.end()
             time.sleep(took_s)  # like all long work: the lock is free for half of the time
 
     def _report(self, text: str) -> None:

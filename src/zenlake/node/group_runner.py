@@ -23,6 +23,7 @@ from zenlake.node.abstract_sender import TAKEN, AbstractSender
 from zenlake.node.group_taps import GroupTaps, locator_of
 from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.node.link_outlet import LinkOutlet
+from zenlake.node.stats import inbound_losses_of
 from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.protocol.group import Group
 from zenlake.protocol.group_peer import (
@@ -111,13 +112,10 @@ class GroupRunner:
     def start(self) -> None:
         node = self._node
         self.sender.after_unlock(-1, False)  # the first JOIN
-        node.begin()
-        try:
+        with node.locked:
             self._face = node.dispatcher.add_face(
                 node.zid, node.role, self._outlet, time.monotonic(), is_multicast=True
             )
-        finally:
-            node.end()
         try:
             start_thread(self._thread)
         except ThreadError as error:
@@ -175,16 +173,13 @@ class GroupRunner:
         """Add a member, or remove it with its declarations."""
         node, peer = self._node, event.peer
         came = isinstance(event, PeerJoined)
-        node.begin()
-        try:
+        with node.locked:
             if came:
                 assert self._face is not None
                 peer.inbound.discards_publications = node.settings.discards_publications
                 self._members[peer] = node.dispatcher.add_member(self._face, peer.zid, peer.role)
             else:
                 node.dispatcher.remove_member(self._members.pop(peer), SLICE_STEPS)
-        finally:
-            node.end()
         node.events.report(came, self._describe(peer), self._describe_link(peer))
 
     def _deliver(self, event: PeerDelivery, now: float) -> None:
@@ -207,14 +202,11 @@ class GroupRunner:
         with self.sender.lock:
             self._group.close()
         self.sender.after_unlock(-1, False)
-        node.begin()
-        try:
+        with node.locked:
             for member in self._members.values():
                 node.dispatcher.remove_member(member, SLICE_STEPS)
             if self._face is not None:
                 node.dispatcher.remove_face(self._face, time.monotonic(), SLICE_STEPS)
-        finally:
-            node.end()
         self._sockets.close()
         if self._taps is not None:
             self._taps.close()
@@ -232,13 +224,7 @@ class GroupRunner:
             return {"dropped_datagrams": self.sender.dropped}
         for peer, member in list(self._members.items()):
             if member is face:
-                inbound = peer.inbound
-                return {
-                    "stale_frames": inbound.stale_frames,
-                    "dropped_fragments": inbound.reassembly.dropped_fragments,
-                    "unfinished_messages": inbound.reassembly.dropped_messages,
-                    "ignored_messages": inbound.ignored_messages,
-                }
+                return inbound_losses_of(peer.inbound)
         return None
 
     def transports(self) -> list[TransportInfo]:

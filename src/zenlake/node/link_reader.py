@@ -368,11 +368,8 @@ class LinkReader:
 
     def _discover(self) -> None:
         node = self._runner.node
-        node.begin()
-        try:
+        with node.locked:
             discoveries = node.dispatcher.pop_discoveries()
-        finally:
-            node.end()
         node.discovery.gossiped(discoveries)
 
     # --- callbacks -----------------------------------------------------------------------------

@@ -85,8 +85,7 @@ class LinkRunner:
         ThreadError if there is no thread to read: then the transport is over and removed.
         """
         node = self.node
-        node.begin()
-        try:
+        with node.locked:
             is_late = node.is_closing
             if not is_late:
                 self.face = node.dispatcher.add_face(
@@ -97,8 +96,6 @@ class LinkRunner:
                     steps=SLICE_STEPS,
                 )
                 node.runners[self.agreed.zid] = self
-        finally:
-            node.end()
         if is_late:
             self.sender.send_close(CloseReason.GENERIC, _FAREWELL_S)
             self.link.close()

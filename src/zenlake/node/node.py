@@ -2,11 +2,8 @@
 
 One lock guards routing and sessions. A thread that uses them holds it:
 
-    node.begin()
-    try:
+    with node.locked:
         session.put(...)
-    finally:
-        node.end()
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.node.link_deadlines import LinkDeadlines
 from zenlake.node.link_log import LinkLog
 from zenlake.node.link_runner import LinkRunner
-from zenlake.node.node_lock import NodeLock
+from zenlake.node.node_lock import Locked, NodeLock
 from zenlake.node.queue_budget import QueueBudget
 from zenlake.node.reader_handover import READER_HANDOVER
 from zenlake.node.scouting import Scouting
@@ -71,6 +68,7 @@ class Node:
         self.dispatcher = dispatcher
         self.begin = node_lock.begin
         self.end = node_lock.end
+        self.locked = Locked(node_lock.begin, node_lock.end)
         self.end_reply = node_lock.end_reply
         self.add_session = node_lock.add_session
         self.remove_session = node_lock.remove_session
@@ -164,10 +162,9 @@ class Node:
 
     def _close(self) -> None:
         self.closing.set()
-        self.begin()
-        self.is_closing = True
-        runners = list(self.runners.values())
-        self.end()
+        with self.locked:
+            self.is_closing = True
+            runners = list(self.runners.values())
         self.claims.close()
         self.accepting.close()
         for scouting in self.scoutings:
@@ -290,9 +287,8 @@ class Node:
     def update_locators(self) -> None:
         """Announce by gossip where this node listens now."""
         locators = self.accepting.locators()
-        self.begin()
-        self.dispatcher.own_locators = locators
-        self.end()
+        with self.locked:
+            self.dispatcher.own_locators = locators
 
     def join_group(self, endpoint: EndPoint) -> None:
         """A multicast group, by listening or connecting to its endpoint."""

@@ -25,6 +25,7 @@ two switches of threads for each.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from math import inf
 from threading import get_ident
 from time import monotonic, sleep
@@ -51,6 +52,22 @@ Links = list[tuple[AbstractSender, int, bool]] | None
 """Links that got messages under the lock, as `LinkOutlet.take` returns them."""
 
 MESSAGES_PER_LOCK: Final = 256
+
+
+class Locked:
+    """Holds the lock of a node during a `with`: calls `begin`, then `end`."""
+
+    __slots__ = ("_begin", "_end")
+
+    def __init__(self, begin: Callable[[], None], end: Callable[[], None]) -> None:
+        self._begin = begin
+        self._end = end
+
+    def __enter__(self) -> None:
+        self._begin()
+
+    def __exit__(self, *error: object) -> None:
+        self._end()
 
 
 class NodeLock:
@@ -120,15 +137,13 @@ class NodeLock:
         """Send what `end_reply` left; for `is_last` see `AbstractSender.after_unlock`."""
         if self.has_unsent_replies:
             self.begin()
-            links = self._take_links()
-            sinks = self._release_sinks()
+            links, sinks = self._take_links(), self._release_sinks()
             _send_to_links(links, is_last)
             _call_sinks(sinks)
 
     def end_for_sinks(self) -> list[Sink] | None:
         """Release the lock as `end`, but let the caller call `after_unlock` of the sinks."""
-        links = self._take_links()
-        sinks = self._release_sinks()
+        links, sinks = self._take_links(), self._release_sinks()
         _send_to_links(links, False)
         return sinks
 
@@ -267,8 +282,7 @@ class NodeLock:
                 face, messages, start, stop, reliable, now, SLICE_STEPS
             )
         finally:
-            links = self._take_links()
-            sinks = self._release_sinks()
+            links, sinks = self._take_links(), self._release_sinks()
         return after, links, sinks
 
     def pause_bulk(self) -> None:
@@ -304,8 +318,7 @@ class NodeLock:
                 else:
                     self.dispatcher.resume(face, SLICE_STEPS)
             finally:
-                links = self._take_links()
-                sinks = self._release_sinks()
+                links, sinks = self._take_links(), self._release_sinks()
             sleep(monotonic() - began)
         return links, sinks
 

@@ -25,16 +25,22 @@ NO_LOSSES: Final = (
 )
 
 
+def inbound_losses_of(inbound: Inbound) -> dict[str, int]:
+    return {
+        "stale_frames": inbound.stale_frames,
+        "dropped_fragments": inbound.reassembly.dropped_fragments,
+        "unfinished_messages": inbound.reassembly.dropped_messages,
+        "ignored_messages": inbound.ignored_messages,
+    }
+
+
 def losses_of(runner: LinkRunner) -> dict[str, int]:
     """The losses of a transport so far, by cause."""
     transport = runner.transport
     return {
         "dropped_messages": runner.sender.dropped,
-        "stale_frames": transport.stale_frames,
-        "dropped_fragments": transport.dropped_fragments,
-        "unfinished_messages": transport.dropped_messages,
+        **inbound_losses_of(transport.inbound),
         "unsendable_messages": transport.outbound.dropped_messages,
-        "ignored_messages": transport.inbound.ignored_messages,
         "dropped_datagrams": runner.link.dropped,
     }
 

@@ -103,12 +103,9 @@ class SessionAdminKeys:
             Locality.SESSION_LOCAL,
             None,
         )
-        session.begin()
-        try:
+        with session.locked:
             if not session.core.is_closed:
                 session.core.put(publication, body, None, time.monotonic())
-        finally:
-            session.end()
 
 
 def transport_json(info: TransportInfo) -> bytes:

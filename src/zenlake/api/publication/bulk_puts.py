@@ -29,8 +29,5 @@ def bulk_put(
     """
     qos = qos_of(congestion_control, priority, express, PUT_CONGESTION)
     handle = session._handle
-    handle.begin()
-    try:
+    with handle.locked:
         return handle.core.bulk_put(qos, encoding_of(encoding), clock, time.monotonic())
-    finally:
-        handle.end()

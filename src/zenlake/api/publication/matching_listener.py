@@ -33,12 +33,9 @@ class DeclaredWithMatching(DeclaredOnKey):
         """Whether there is a match; False after the session is closed."""
         self._check()
         session = self._session
-        session.begin()
-        try:
+        with session.locked:
             core = session.core
             return make_status(not core.is_closed and core.matching.is_matching(self._entity))
-        finally:
-            session.end()
 
     @overload
     def declare_matching_listener(
@@ -56,10 +53,7 @@ class DeclaredWithMatching(DeclaredOnKey):
         """Report when matching subscribers or queryables appear or disappear."""
         self._check()
         session, binding = self._session, HandlerBinding(handler)
-        session.begin()
-        try:
+        with session.locked:
             now = time.monotonic()
             entity = session.core.declare_matching_listener(self._entity, binding.sink, now)
-        finally:
-            session.end()
         return MatchingListener._make_with_handler(session, entity, binding)

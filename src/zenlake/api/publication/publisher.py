@@ -176,9 +176,6 @@ def declare_publisher(
         locality(allowed_destination, "allowed_destination"),
         encoding_of(encoding),
     )
-    session.begin()
-    try:
+    with session.locked:
         entity = session.core.declare_publisher(key, publication.destination, time.monotonic())
-    finally:
-        session.end()
     return Publisher._make_with_publication(session, entity, publication)

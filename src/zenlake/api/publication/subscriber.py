@@ -35,9 +35,6 @@ def declare_subscriber(
     key = key_text(key_expr)
     origin = locality(allowed_origin, "allowed_origin")
     binding = HandlerBinding(handler)
-    session.begin()
-    try:
+    with session.locked:
         entity = session.core.declare_subscriber(key, binding.sink, origin, time.monotonic())
-    finally:
-        session.end()
     return Subscriber._make_with_handler(session, entity, binding)

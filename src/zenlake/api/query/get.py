@@ -76,12 +76,9 @@ class CancellableSink(Sink):
         if query is None:
             return  # the query is not started yet; `get_with_handler` cancels it afterwards
         if query.is_open:
-            self._session.begin()
-            try:
+            with self._session.locked:
                 self._session.core.cancel(query)
                 self._sink.discard()
-            finally:
-                self._session.end()
         else:
             self._sink.discard()
         self._sink.wait_for_callback()

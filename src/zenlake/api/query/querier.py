@@ -148,11 +148,8 @@ def declare_querier(
         locality(allowed_destination, "allowed_destination"),
     )
     all_complete = options.target == wire.QueryTarget.ALL_COMPLETE
-    session.begin()
-    try:
+    with session.locked:
         entity = session.core.declare_querier(
             options.key, options.destination, all_complete, time.monotonic()
         )
-    finally:
-        session.end()
     return Querier._make_with_options(session, entity, options)

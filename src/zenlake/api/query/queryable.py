@@ -36,11 +36,8 @@ def declare_queryable(
     origin = locality(allowed_origin, "allowed_origin")
     promise = bool(flag_of(complete, "complete"))
     binding = HandlerBinding(handler)
-    session.begin()
-    try:
+    with session.locked:
         entity = session.core.declare_queryable(
             key, binding.sink, promise, origin, time.monotonic()
         )
-    finally:
-        session.end()
     return Queryable._make_with_handler(session, entity, binding)

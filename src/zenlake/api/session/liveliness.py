@@ -49,11 +49,8 @@ class Liveliness(NoConstructor):
         """Declare that `key_expr` is alive."""
         key = key_text(key_expr)
         session = self._session
-        session.begin()
-        try:
+        with session.locked:
             token = session.core.declare_token(key, time.monotonic())
-        finally:
-            session.end()
         return LivelinessToken._make(session, token)
 
     @overload
@@ -125,11 +122,8 @@ class Liveliness(NoConstructor):
         with_history = bool(flag_of(history, "history"))
         binding = HandlerBinding(handler)
         session = self._session
-        session.begin()
-        try:
+        with session.locked:
             entity = session.core.declare_liveliness_subscriber(
                 key, binding.sink, with_history, time.monotonic()
             )
-        finally:
-            session.end()
         return Subscriber._make_with_handler(session, entity, binding)

@@ -105,14 +105,11 @@ def record_with(config: Config, keys: list[str], tokens: list[str]) -> Recording
     session = open_session(config, discards_publications=True)
     try:
         handle = session._handle
-        handle.begin()
-        try:
+        with handle.locked:
             for key in keys:
                 handle.core.declare_subscriber(key, _Discard(), Locality.ANY, time.monotonic())
             for key in tokens:
                 handle.core.declare_liveliness_subscriber(key, _Discard(), True, time.monotonic())
-        finally:
-            handle.end()
     except BaseException:
         session.close()
         raise

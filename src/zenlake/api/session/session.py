@@ -114,11 +114,8 @@ class Session(NoConstructor):
     def new_timestamp(self) -> Timestamp:
         """A timestamp of this node's clock; works after `close` too."""
         handle = self._handle
-        handle.begin()
-        try:
+        with handle.locked:
             return Timestamp.from_wire(handle.core.port.new_timestamp())
-        finally:
-            handle.end()
 
     def declare_keyexpr(self, key_expr: KeyExpr | str) -> KeyExpr:
         """The key expression; nothing is sent (behaviour reference §3.5)."""

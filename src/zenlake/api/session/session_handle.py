@@ -1,8 +1,9 @@
 """`SessionHandle`: the node, the core and the node's lock, shared by all objects of a session.
 
-Every operation is `begin`, one call of the core, `end`. `end` releases the lock, sends the
-messages that the core queued for links, and calls `after_unlock` of the sinks that got items: all
-code that may block, and all code of users, runs there.
+Every operation is one call of the core, `with session.locked` or, where every microsecond counts,
+between `begin` and `end`. `end` releases the lock, sends the messages that the core queued for
+links, and calls `after_unlock` of the sinks that got items: all code that may block, and all code
+of users, runs there.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from zenlake.api.session.uninterruptible import run_uninterruptible
 from zenlake.api.values.timestamp_stack import TimestampCallback, TimestampInstrumentation
 from zenlake.errors import ZError
 from zenlake.forks import InheritedError, inherited_text, leave_to_parent_after_fork
+from zenlake.node.node_lock import Locked
 from zenlake.session import Factory, SessionCore, SessionSettings
 from zenlake.session.core import Entity
 from zenlake.session.incoming_query import IncomingQuery
@@ -75,6 +77,7 @@ class SessionHandle:
         "end",
         "end_reply",
         "is_inherited",
+        "locked",
         "node",
         "other_sinks",
     )
@@ -99,14 +102,12 @@ class SessionHandle:
             self.begin = self._begin_outside_callback
         self.end = node.end
         self.end_reply = node.end_reply
-        node.begin()
-        try:
+        self.locked = Locked(self.begin, self.end)
+        with Locked(node.begin, node.end):
             self.core = SessionCore(
                 node.zid, node.dispatcher, factory, time.time_ns, settings, _warn_of_lost_queries
             )
             node.add_session(self.core)
-        finally:
-            node.end()
         self.is_inherited = False  # from the process that forked this one
         # Sinks of listeners that the core does not know; they are closed with the session too.
         self.other_sinks: set[Sink] = set()
@@ -145,11 +146,8 @@ class SessionHandle:
     def undeclare(self, entity: Entity) -> None:
         if self.is_inherited:  # a `with` block ends in a forked child too
             return
-        self.begin()
-        try:
+        with self.locked:
             self.core.undeclare(entity, time.monotonic())
-        finally:
-            self.end()
 
     def finish_later(self, entity: Entity | LostQuery) -> None:
         """Have the timer undeclare an entity: a finalizer may run while the lock is held."""
@@ -179,11 +177,8 @@ class SessionHandle:
         run_uninterruptible(self._close)
 
     def _close(self) -> None:
-        self.begin()
-        try:
+        with self.locked:
             self.core.close()
-        finally:
-            self.end()
         self.node.close()
         for sink in list(self.other_sinks):
             sink.close()
