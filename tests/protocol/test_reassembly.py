@@ -249,7 +249,7 @@ def test_limit_of_all_sessions_and_release() -> None:
     for each in sessions:
         play(each, Fragment(0, bytes(400), more=True, first=True))
     assert budget.held_bytes == 800
-    assert [each.dropped_messages for each in sessions] == [0, 0, 1]
+    assert [each.inbound.reassembly.dropped_messages for each in sessions] == [0, 0, 1]
     for each in sessions:
         each.release()
     assert budget.held_bytes == 0

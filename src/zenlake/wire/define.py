@@ -65,21 +65,19 @@ ZID_PREFIXED = _leaf("<u8;z8>", "ZenohId", "prefixed_zid")
 CHAIN = _leaf("extensions", "tuple[Extension, ...]", "chain")
 
 RESOLUTION = _mapped(U8, "Resolution", "resolution_of_byte", "byte_of_resolution")
-ROLE_MASK = _mapped(U8, "WhatAmI", "role_of_mask", "mask_of_role")
+ROLE_MASK = _mapped(U8, "WhatAmI", "role_of_mask", "int")
 ROLE_CODE = WireType("bits", "WhatAmI", "", "", "role_of_code", "code_of_role", 2)
 ROLES = WireType("bits", "WhatAmIMatcher", "", "", "matcher_of_mask", "mask_of_matcher", 7)
-MODE = WireType("bits", "InterestMode", "", "", "mode_of_number", "number_of_mode", 3)
+MODE = WireType("bits", "InterestMode", "", "", "mode_of_number", "int", 3)
 QOS = replace(
     _mapped(Z8, "QoS", "qos_of_byte", "byte_of_qos"),
     inline_of="QOS_BYTES[{} & 0x3F]",
     inline_to="{}.byte",
 )
-PRIORITY = _mapped(Z8, "Priority", "priority_of_byte", "byte_of_priority")
-CONSOLIDATION = _mapped(
-    Z64, "ConsolidationMode", "consolidation_of_number", "number_of_consolidation"
-)
-TARGET = _mapped(Z64, "QueryTarget", "target_of_number", "number_of_target")
-BOUND = _mapped(Z64, "Bound", "bound_of_number", "number_of_bound")
+PRIORITY = _mapped(Z8, "Priority", "priority_of_byte", "int")
+CONSOLIDATION = _mapped(Z64, "ConsolidationMode", "consolidation_of_number", "int")
+TARGET = _mapped(Z64, "QueryTarget", "target_of_number", "int")
+BOUND = _mapped(Z64, "Bound", "bound_of_number", "int")
 QOS_LINK = _mapped(Z64, "QoSLink", "qos_link_of_number", "number_of_qos_link")
 QUERYABLE_INFO = _mapped(
     Z64, "QueryableInfo", "queryable_info_of_number", "number_of_queryable_info"

@@ -45,7 +45,6 @@ from zenlake.wire.primitives import (
 from zenlake.wire.values.choices import (
     ConsolidationMode,
     consolidation_of_number,
-    number_of_consolidation,
 )
 from zenlake.wire.values.encoding import (
     Encoding,
@@ -399,7 +398,7 @@ class Query(DataMessage):
                 raise too_many_to_send(left)
         out.append(header)
         if consolidation is not None:
-            number = number_of_consolidation(consolidation)
+            number = int(consolidation)
             if number >> 7 == 0:
                 out.append(number)
             else:
@@ -580,7 +579,7 @@ class Reply(DataMessage):
                 raise too_many_to_send(left)
         out.append(header)
         if consolidation is not None:
-            number = number_of_consolidation(consolidation)
+            number = int(consolidation)
             if number >> 7 == 0:
                 out.append(number)
             else:

@@ -89,8 +89,6 @@ from zenlake.wire.values.choices import (
     InterestMode,
     QueryTarget,
     mode_of_number,
-    number_of_mode,
-    number_of_target,
     target_of_number,
 )
 from zenlake.wire.values.qos import (
@@ -153,7 +151,7 @@ class Interest(NetworkMessage):
         if node_id is not None:
             left += 1
         header = 0x19
-        header |= number_of_mode(self.mode) << 5
+        header |= int(self.mode) << 5
         if left:
             header |= 0x80
             if left > EXTENSIONS_PER_MESSAGE_MAX:
@@ -780,7 +778,7 @@ class Request(NetworkMessage):
             if target is not None:
                 left -= 1
                 out.append(0xb4 if left else 0x34)
-                number = number_of_target(target)
+                number = int(target)
                 if number >> 7 == 0:
                     out.append(number)
                 else:

@@ -49,7 +49,6 @@ from zenlake.wire.values.endpoint import (
 )
 from zenlake.wire.values.whatami import (
     WhatAmI,
-    mask_of_role,
     role_of_mask,
 )
 from zenlake.wire.values.wire_expr import (
@@ -521,7 +520,7 @@ class LinkState(Structure):
         if zid is not None:
             write_prefixed_zid(out, zid)
         if whatami is not None:
-            write_u8(out, mask_of_role(whatami))
+            write_u8(out, int(whatami))
         if locators is not None:
             write_count(out, len(locators), 64, "locators")
             for locators_item in locators:

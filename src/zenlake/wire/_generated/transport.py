@@ -65,11 +65,9 @@ from zenlake.wire.runs import (
 from zenlake.wire.values.choices import (
     Bound,
     bound_of_number,
-    number_of_bound,
 )
 from zenlake.wire.values.qos import (
     Priority,
-    byte_of_priority,
     priority_of_byte,
 )
 from zenlake.wire.values.qos_link import (
@@ -139,7 +137,7 @@ class TransportOam(TransportMessage):
             if qos is not None:
                 left -= 1
                 out.append(0xb1 if left else 0x31)
-                number = byte_of_priority(qos)
+                number = int(qos)
                 if number >> 7 == 0:
                     out.append(number)
                 else:
@@ -627,7 +625,7 @@ class Open(TransportMessage):
             if remote_bound is not None:
                 left -= 1
                 out.append(0xa7 if left else 0x27)
-                number = number_of_bound(remote_bound)
+                number = int(remote_bound)
                 if number >> 7 == 0:
                     out.append(number)
                 else:
@@ -947,7 +945,7 @@ class Frame(TransportMessage):
             if qos is not None:
                 left -= 1
                 out.append(0xb1 if left else 0x31)
-                number = byte_of_priority(qos)
+                number = int(qos)
                 if number >> 7 == 0:
                     out.append(number)
                 else:
@@ -1129,7 +1127,7 @@ class Fragment(TransportMessage):
             if qos is not None:
                 left -= 1
                 out.append(0xb1 if left else 0x31)
-                number = byte_of_priority(qos)
+                number = int(qos)
                 if number >> 7 == 0:
                     out.append(number)
                 else:

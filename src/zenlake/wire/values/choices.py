@@ -1,6 +1,6 @@
 """Enumerations of field values: query target, consolidation, interest mode, close reason.
 
-Each comes with two functions, from and to the number on the wire.
+Each comes with a function from the number on the wire; the value of a member is that number.
 """
 
 from __future__ import annotations
@@ -84,32 +84,16 @@ def target_of_number(number: int) -> QueryTarget:
     return _TARGETS[number]
 
 
-def number_of_target(target: QueryTarget) -> int:
-    return int(target)
-
-
 def consolidation_of_number(number: int) -> ConsolidationMode:
     """Deployed nodes read unknown modes as AUTO (wire reference §11, 24)."""
     return _CONSOLIDATIONS[number] if number < 4 else ConsolidationMode.AUTO
-
-
-def number_of_consolidation(mode: ConsolidationMode) -> int:
-    return int(mode)
 
 
 def mode_of_number(number: int) -> InterestMode:
     return _MODES[number]
 
 
-def number_of_mode(mode: InterestMode) -> int:
-    return int(mode)
-
-
 def bound_of_number(number: int) -> Bound:
     if number > 1:
         raise Malformed(f"bound {number} does not exist (0 north, 1 south)")
     return _BOUNDS[number]
-
-
-def number_of_bound(bound: Bound) -> int:
-    return int(bound)

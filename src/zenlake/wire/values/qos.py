@@ -111,7 +111,3 @@ def byte_of_qos(qos: QoS) -> int:
 def priority_of_byte(byte: int) -> Priority:
     """The QoS of FRAME, FRAGMENT and transport OAM: bits 7 to 3 are reserved and ignored."""
     return PRIORITIES[byte & 7]
-
-
-def byte_of_priority(priority: Priority) -> int:
-    return int(priority)

@@ -74,10 +74,6 @@ def role_of_mask(mask: int) -> WhatAmI:
     return role
 
 
-def mask_of_role(role: WhatAmI) -> int:
-    return int(role)
-
-
 def matcher_of_mask(mask: int) -> WhatAmIMatcher:
     return _MATCHERS[mask]
 

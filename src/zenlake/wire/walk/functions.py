@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -23,7 +24,7 @@ from zenlake.wire.values import (
 )
 
 _LIBRARIES = (
-    *(primitives, message, choices, encoding, endpoint, qos, qos_link, queryable_info),
+    *(builtins, primitives, message, choices, encoding, endpoint, qos, qos_link, queryable_info),
     *(resolution, timestamp, whatami, zenoh_id),
 )
 _GENERATED = (structures, data, declare, network, scouting, transport)
