@@ -37,6 +37,10 @@ class ConfigValues:
             raise LocalError(f"{path} is a number, not {found!r}")
         return found
 
+    def seconds(self, path: str, default_s: float) -> float:
+        """The seconds of a value in milliseconds."""
+        return self.number(path, default_s * 1000) / 1000
+
     def whole(self, path: str, default: int) -> int:
         return int(self.number(path, default))
 
@@ -95,11 +99,11 @@ class ConfigValues:
         found = self.value(path)
         return found if isinstance(found, Mapping) else {}
 
-    def retry(self, path: str) -> Retry:
+    def retry(self, path: str, default: Retry) -> Retry:
         return Retry(
-            self.number(f"{path}/period_init_ms", 1000) / 1000,
-            self.number(f"{path}/period_max_ms", 4000) / 1000,
-            self.number(f"{path}/period_increase_factor", 2),
+            self.seconds(f"{path}/period_init_ms", default.first_s),
+            self.seconds(f"{path}/period_max_ms", default.max_s),
+            self.number(f"{path}/period_increase_factor", default.factor),
         )
 
     def patience(self, path: str, default_s: float | None) -> float | None:

@@ -38,28 +38,17 @@ from zenlake.wire import EndPoint, Resolution, WhatAmI, ZenohId
 from zenlake.wire.defaults import (
     DEFAULT_BATCH_BYTES,
     DEFAULT_HANDSHAKE_TIMEOUT_MS,
-    DEFAULT_INTEREST_TIMEOUT_MS,
     DEFAULT_JOIN_INTERVAL_MS,
     DEFAULT_KEEP_ALIVE,
     DEFAULT_LEASE_MS,
-    DEFAULT_QUERY_TIMEOUT_MS,
     DEFAULT_SCOUTING_TIMEOUT_MS,
 )
+from zenlake.wire.values.qos import PRIORITIES
 
-_LANES: Final = (
-    "control",
-    "real_time",
-    "interactive_high",
-    "interactive_low",
-    "data_high",
-    "data",
-    "data_low",
-    "background",
-)
 _TX: Final = "transport/link/tx"
 _QUEUE: Final = f"{_TX}/queue"
-_DROP: Final = f"{_QUEUE}/congestion_control/drop"
-_BLOCK: Final = f"{_QUEUE}/congestion_control/block"
+_CONGESTION: Final = f"{_QUEUE}/congestion_control"
+_CLOSE_S: Final = 5.0
 
 
 class NodeSettings:
@@ -106,7 +95,7 @@ class NodeSettings:
         self.batch_size = DEFAULT_BATCH_BYTES
         self.queue_batches: tuple[int, ...] = QUEUE_BATCHES
         self.wait_before_drop_s = 0.001
-        self.wait_before_close_s: float | None = 5.0  # None: for ever
+        self.wait_before_close_s: float | None = _CLOSE_S  # None: for ever
         self.batching = True
         self.batching_s = 0.001
         self.message_bytes_max = MESSAGE_BYTES_MAX
@@ -156,20 +145,20 @@ class NodeSettings:
 
 
 def _read_endpoints(settings: NodeSettings, values: ConfigValues) -> None:
+    own = settings
     listen = values.endpoints("listen/endpoints")
-    settings.listen = _default_listen(settings.role) if listen is None else listen
-    settings.listen_timeout_s = values.patience("listen/timeout_ms", settings.listen_timeout_s)
-    settings.listen_exit_on_failure = values.flag("listen/exit_on_failure", True)
-    settings.listen_retry = values.retry("listen/retry")
-    settings.connect = values.endpoints("connect/endpoints") or []
-    settings.connect_timeout_s = values.patience("connect/timeout_ms", settings.connect_timeout_s)
-    settings.connect_exit_on_failure = values.flag(
-        "connect/exit_on_failure", settings.connect_exit_on_failure
-    )
-    settings.connect_retry = values.retry("connect/retry")
+    own.listen = _default_listen(own.role) if listen is None else listen
+    own.listen_timeout_s = values.patience("listen/timeout_ms", own.listen_timeout_s)
+    own.listen_exit_on_failure = values.flag("listen/exit_on_failure", own.listen_exit_on_failure)
+    own.listen_retry = values.retry("listen/retry", own.listen_retry)
+    own.connect = values.endpoints("connect/endpoints") or []
+    own.connect_timeout_s = values.patience("connect/timeout_ms", own.connect_timeout_s)
+    exits = values.flag("connect/exit_on_failure", own.connect_exit_on_failure)
+    own.connect_exit_on_failure = exits
+    own.connect_retry = values.retry("connect/retry", own.connect_retry)
     conditions = "open/return_conditions"
-    settings.waits_for_scouted = values.flag(f"{conditions}/connect_scouted", True)
-    settings.waits_for_declares = values.flag(f"{conditions}/declares", True)
+    own.waits_for_scouted = values.flag(f"{conditions}/connect_scouted", own.waits_for_scouted)
+    own.waits_for_declares = values.flag(f"{conditions}/declares", own.waits_for_declares)
 
 
 def _default_listen(role: WhatAmI) -> list[EndPoint]:
@@ -180,52 +169,40 @@ def _default_listen(role: WhatAmI) -> list[EndPoint]:
 
 
 def _read_scouting(settings: NodeSettings, values: ConfigValues) -> None:
-    settings.scouting_timeout_s = (
-        values.number("scouting/timeout", DEFAULT_SCOUTING_TIMEOUT_MS) / 1000
-    )
-    settings.scouting_delay_s = values.number("scouting/delay", 500) / 1000
-    multicast = "scouting/multicast"
-    settings.multicast_enabled = values.flag(f"{multicast}/enabled", True)
-    settings.multicast_address = values.text(f"{multicast}/address") or settings.multicast_address
-    settings.multicast_interface = values.text(f"{multicast}/interface") or "auto"
-    settings.multicast_ttl = values.whole(f"{multicast}/ttl", 1)
-    settings.multicast_listen = values.flag(f"{multicast}/listen", True)
-    settings.multicast_autoconnect = values.roles(
-        f"{multicast}/autoconnect", settings.multicast_autoconnect
-    )
-    settings.multicast_strategy = AutoconnectStrategy.of(
-        values.value(f"{multicast}/autoconnect_strategy")
-    )
-    gossip = "scouting/gossip"
-    settings.gossip_autoconnect = values.roles(f"{gossip}/autoconnect", settings.gossip_autoconnect)
-    settings.gossip_strategy = AutoconnectStrategy.of(
-        values.value(f"{gossip}/autoconnect_strategy")
-    )
+    own = settings
+    own.scouting_timeout_s = values.seconds("scouting/timeout", own.scouting_timeout_s)
+    own.scouting_delay_s = values.seconds("scouting/delay", own.scouting_delay_s)
+    path = "scouting/multicast"
+    own.multicast_enabled = values.flag(f"{path}/enabled", own.multicast_enabled)
+    own.multicast_address = values.text(f"{path}/address") or own.multicast_address
+    own.multicast_interface = values.text(f"{path}/interface") or own.multicast_interface
+    own.multicast_ttl = values.whole(f"{path}/ttl", own.multicast_ttl)
+    own.multicast_listen = values.flag(f"{path}/listen", own.multicast_listen)
+    own.multicast_autoconnect = values.roles(f"{path}/autoconnect", own.multicast_autoconnect)
+    own.multicast_strategy = AutoconnectStrategy.of(values.value(f"{path}/autoconnect_strategy"))
+    path = "scouting/gossip"
+    own.gossip_autoconnect = values.roles(f"{path}/autoconnect", own.gossip_autoconnect)
+    own.gossip_strategy = AutoconnectStrategy.of(values.value(f"{path}/autoconnect_strategy"))
 
 
 def _read_transport(settings: NodeSettings, values: ConfigValues) -> None:
-    unicast = "transport/unicast"
-    settings.open_timeout_s = (
-        values.number(f"{unicast}/open_timeout", DEFAULT_HANDSHAKE_TIMEOUT_MS) / 1000
-    )
-    settings.accept_timeout_s = (
-        values.number(f"{unicast}/accept_timeout", DEFAULT_HANDSHAKE_TIMEOUT_MS) / 1000
-    )
-    settings.accept_pending = values.whole(f"{unicast}/accept_pending", HANDSHAKES_MAX)
-    settings.max_sessions = values.whole(f"{unicast}/max_sessions", TRANSPORTS_MAX)
-    settings.low_latency = values.flag(f"{unicast}/lowlatency", False)
-    settings.qos = values.flag(f"{unicast}/qos/enabled", True)
-    settings.compression = values.flag(f"{unicast}/compression/enabled", False)
-    if settings.qos and settings.low_latency:
+    own = settings
+    path = "transport/unicast"
+    own.open_timeout_s = values.seconds(f"{path}/open_timeout", own.open_timeout_s)
+    own.accept_timeout_s = values.seconds(f"{path}/accept_timeout", own.accept_timeout_s)
+    own.accept_pending = values.whole(f"{path}/accept_pending", own.accept_pending)
+    own.max_sessions = values.whole(f"{path}/max_sessions", own.max_sessions)
+    own.low_latency = values.flag(f"{path}/lowlatency", own.low_latency)
+    own.qos = values.flag(f"{path}/qos/enabled", own.qos)
+    own.compression = values.flag(f"{path}/compression/enabled", own.compression)
+    if own.qos and own.low_latency:
         raise LocalError("transport/unicast: lowlatency and qos cannot both be enabled")
-    multicast = "transport/multicast"
-    settings.group_join_interval_s = (
-        values.number(f"{multicast}/join_interval", DEFAULT_JOIN_INTERVAL_MS) / 1000
-    )
-    settings.group_qos = values.flag(f"{multicast}/qos/enabled", False)
-    settings.group_peers_max = values.whole(f"{multicast}/max_sessions", GROUP_PEERS_MAX)
+    path = "transport/multicast"
+    own.group_join_interval_s = values.seconds(f"{path}/join_interval", own.group_join_interval_s)
+    own.group_qos = values.flag(f"{path}/qos/enabled", own.group_qos)
+    own.group_peers_max = values.whole(f"{path}/max_sessions", own.group_peers_max)
     protocols = values.value("transport/link/protocols")
-    settings.links = LinkSettings(
+    own.links = LinkSettings(
         values.mapping("transport/link/tcp"),
         values.mapping("transport/link/tls"),
         [str(name) for name in protocols] if isinstance(protocols, list) else None,
@@ -233,22 +210,27 @@ def _read_transport(settings: NodeSettings, values: ConfigValues) -> None:
 
 
 def _read_queues(settings: NodeSettings, values: ConfigValues) -> None:
-    bits = values.text(f"{_TX}/sequence_number_resolution") or "32bit"
+    own = settings
+    bits = values.text(f"{_TX}/sequence_number_resolution") or f"{own.resolution.sn_bits}bit"
     if bits not in ("8bit", "16bit", "32bit", "64bit"):
         raise LocalError(f"{_TX}/sequence_number_resolution is 8bit to 64bit, not {bits!r}")
-    settings.resolution = Resolution.of(sn_bits=int(bits.removesuffix("bit")))
-    settings.lease_ms = values.whole(f"{_TX}/lease", DEFAULT_LEASE_MS)
-    settings.keep_alive = values.whole(f"{_TX}/keep_alive", DEFAULT_KEEP_ALIVE)
-    settings.batch_size = values.whole(f"{_TX}/batch_size", DEFAULT_BATCH_BYTES)
-    settings.queue_batches = tuple(values.whole(f"{_QUEUE}/size/{lane}", 2) for lane in _LANES)
-    if not all(1 <= count <= 16 for count in settings.queue_batches):
+    own.resolution = Resolution.of(sn_bits=int(bits.removesuffix("bit")))
+    own.lease_ms = values.whole(f"{_TX}/lease", own.lease_ms)
+    own.keep_alive = values.whole(f"{_TX}/keep_alive", own.keep_alive)
+    own.batch_size = values.whole(f"{_TX}/batch_size", own.batch_size)
+    own.queue_batches = tuple(
+        values.whole(f"{_QUEUE}/size/{priority}", count)
+        for priority, count in zip(PRIORITIES, own.queue_batches, strict=True)
+    )
+    if not all(1 <= count <= 16 for count in own.queue_batches):
         raise LocalError(f"{_QUEUE}/size is 1 to 16 batches")
-    settings.wait_before_drop_s = values.number(f"{_DROP}/wait_before_drop", 1000) / 1e6
-    wait_us = values.number(f"{_BLOCK}/wait_before_close", 5_000_000)
-    settings.wait_before_close_s = None if wait_us < 0 else wait_us / 1e6
-    settings.batching = values.flag(f"{_QUEUE}/batching/enabled", True)
-    settings.batching_s = values.number(f"{_QUEUE}/batching/time_limit", 1) / 1000
-    settings.message_bytes_max = values.limit("transport/link/rx/max_message_size")
+    drop_us = values.number(f"{_CONGESTION}/drop/wait_before_drop", own.wait_before_drop_s * 1e6)
+    own.wait_before_drop_s = drop_us / 1e6
+    close_us = values.number(f"{_CONGESTION}/block/wait_before_close", _CLOSE_S * 1e6)
+    own.wait_before_close_s = None if close_us < 0 else close_us / 1e6
+    own.batching = values.flag(f"{_QUEUE}/batching/enabled", own.batching)
+    own.batching_s = values.seconds(f"{_QUEUE}/batching/time_limit", own.batching_s)
+    own.message_bytes_max = values.limit("transport/link/rx/max_message_size")
 
 
 def _read_authentication(settings: NodeSettings, values: ConfigValues) -> None:
@@ -261,21 +243,21 @@ def _read_authentication(settings: NodeSettings, values: ConfigValues) -> None:
 
 
 def _read_routing(settings: NodeSettings, values: ConfigValues) -> None:
-    routing = settings.routing
-    routing.timestamping = values.flag("timestamping/enabled", routing.timestamping)
-    routing.drop_future_timestamp = values.flag("timestamping/drop_future_timestamp", False)
-    routing.query_timeout_ms = values.whole("queries_default_timeout", DEFAULT_QUERY_TIMEOUT_MS)
-    routing.interest_timeout_s = (
-        values.number("routing/interests/timeout", DEFAULT_INTEREST_TIMEOUT_MS) / 1000
+    own = settings.routing
+    own.timestamping = values.flag("timestamping/enabled", own.timestamping)
+    own.drop_future_timestamp = values.flag(
+        "timestamping/drop_future_timestamp", own.drop_future_timestamp
     )
-    routing.gossip = values.flag("scouting/gossip/enabled", True)
-    routing.gossip_multihop = values.flag("scouting/gossip/multihop", False)
-    routing.gossip_targets = values.roles("scouting/gossip/target", routing.gossip_targets)
-    if settings.role != WhatAmI.CLIENT and routing.gossip_targets & WhatAmI.CLIENT:
+    own.query_timeout_ms = values.whole("queries_default_timeout", own.query_timeout_ms)
+    own.interest_timeout_s = values.seconds("routing/interests/timeout", own.interest_timeout_s)
+    own.gossip = values.flag("scouting/gossip/enabled", own.gossip)
+    own.gossip_multihop = values.flag("scouting/gossip/multihop", own.gossip_multihop)
+    own.gossip_targets = values.roles("scouting/gossip/target", own.gossip_targets)
+    if settings.role != WhatAmI.CLIENT and own.gossip_targets & WhatAmI.CLIENT:
         raise LocalError('scouting/gossip/target: "client" is not allowed as gossip target')
-    routing.link_weights = _read_weights(values, "routing/router")
-    routing.linkstate_peers = values.text("routing/peer/mode") == "linkstate"
-    routing.peer_link_weights = _read_weights(values, "routing/peer")
+    own.link_weights = _read_weights(values, "routing/router")
+    own.linkstate_peers = values.text("routing/peer/mode") == "linkstate"
+    own.peer_link_weights = _read_weights(values, "routing/peer")
 
 
 def _read_weights(values: ConfigValues, path: str) -> dict[ZenohId, int]:
@@ -286,12 +268,11 @@ def _read_weights(values: ConfigValues, path: str) -> dict[ZenohId, int]:
 
 
 def _read_admin(settings: NodeSettings, values: ConfigValues) -> None:
-    settings.admin = AdminSettings(
-        enabled=values.flag("adminspace/enabled", False),
-        read=values.flag("adminspace/permissions/read", True),
-        write=values.flag("adminspace/permissions/write", False),
-        metadata=values.get("metadata"),
-    )
+    own = settings.admin
+    own.enabled = values.flag("adminspace/enabled", own.enabled)
+    own.read = values.flag("adminspace/permissions/read", own.read)
+    own.write = values.flag("adminspace/permissions/write", own.write)
+    own.metadata = values.get("metadata")
 
 
 def _read_limits(settings: NodeSettings, values: ConfigValues) -> None:

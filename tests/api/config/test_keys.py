@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
+
 from zenlake.api.config.config import Config
 from zenlake.api.config.keys import KEYS
 from zenlake.api.session import opening
+from zenlake.node.settings import NodeSettings
 
 
 class Recorder:
@@ -38,3 +41,21 @@ def test_reading_is_cheap() -> None:
     for path in KEYS:
         config.get(path)
     assert time.thread_time() - start < 0.5
+
+
+def facts(value: object) -> object:
+    """The attributes of settings, and of settings in them; other values as they are."""
+    if not type(value).__module__.startswith("zenlake."):
+        return value
+    names = getattr(type(value), "__slots__", None) or vars(value)
+    return {name: facts(getattr(value, name)) for name in names} if names else value
+
+
+@pytest.mark.parametrize("mode", ["router", "peer", "client"])
+def test_defaults_of_the_table_are_those_of_a_node(mode: str) -> None:
+    config = Config()
+    config.insert_json5("mode", f'"{mode}"')
+    read = opening.node_settings(config)
+    default = NodeSettings(read.role, read.zid)
+    default.listen, default.links = read.listen, read.links
+    assert facts(read) == facts(default)
