@@ -29,12 +29,10 @@ from zenlake.links.shared_socket import SharedSocket, ask_for_room
 from zenlake.links.socket_errors import SocketErrors
 from zenlake.links.tcp import bind_to_interface, new_socket
 from zenlake.wire import EndPoint
+from zenlake.wire.ids import ID_BITS, INIT_ID, OPEN_ID
 
 UDP_MTU: Final = {"linux": 65_487, "win32": 65_487, "darwin": 9_216}.get(sys.platform, 8_192)
 _DATAGRAM_BYTES: Final = 65_536
-_KIND: Final = 0x1F
-_INIT: Final = 0x01
-_OPEN: Final = 0x02
 _LATE_S: Final = 0.3
 
 Address = tuple[str, int] | tuple[str, int, int, int]
@@ -140,11 +138,11 @@ class UdpRemote(Link):
             if self._waiting_bytes + len(data) > UDP_WAITING_BYTES_MAX:
                 self._listener.dropped += 1
                 return
-            kind = data[0] & _KIND
-            if kind == _OPEN:
+            kind = data[0] & ID_BITS
+            if kind == OPEN_ID:
                 self._opening = data
                 self._opened_at = time.monotonic()
-            elif kind != _INIT:
+            elif kind != INIT_ID:
                 self._is_heard = True
             self._waiting.append(data)
             self._waiting_bytes += len(data)
@@ -158,8 +156,10 @@ class UdpRemote(Link):
         """
         if self._is_heard or time.monotonic() - self._opened_at <= _LATE_S:
             return False
-        kind = data[0] & _KIND
-        return (kind == _INIT and data[0] != _INIT) or (kind == _OPEN and data != self._opening)
+        kind = data[0] & ID_BITS
+        return (kind == INIT_ID and data[0] != INIT_ID) or (
+            kind == OPEN_ID and data != self._opening
+        )
 
     def receive(self, timeout_s: float | None = None) -> bytes:
         with self._arrived:

@@ -23,11 +23,8 @@ from zenlake.protocol.errors import HandshakeError, refusal
 from zenlake.protocol.handshake import first_message
 from zenlake.protocol.offer import Offer
 from zenlake.wire import CloseReason, Open
+from zenlake.wire.ids import CLOSE_ID, ID_BITS, INIT_ID, OPEN_ID
 
-_KIND: Final = 0x1F
-_INIT: Final = 0x01
-_OPEN: Final = 0x02
-_CLOSE: Final = 0x03
 _REFUSED: Final = refusal(CloseReason.INVALID, "").farewell or b""
 
 
@@ -48,7 +45,7 @@ class AddressCheck:
 
     def redeem(self, datagram: bytes, source: str, now: float) -> bool:
         """Whether this is an OpenSyn with a cookie that was sent to its source: only once."""
-        if datagram[0] & _KIND != _OPEN:
+        if datagram[0] & ID_BITS != OPEN_ID:
             return False
         try:
             syn = first_message(datagram, is_acceptor=True)
@@ -80,7 +77,7 @@ class AddressCheck:
         host = source.rpartition(":")[0]
         allowed = ANSWER_RATIO_MAX * len(datagram) + self._unspent.pop(host, 0)
         if len(answer) <= allowed:
-            if self.offers is not None and datagram[0] & _KIND == _INIT:
+            if self.offers is not None and datagram[0] & ID_BITS == INIT_ID:
                 self.offers[source] = (datagram, answer)
                 if len(self.offers) > UNVERIFIED_SOURCES_MAX:
                     self.offers.popitem(last=False)
@@ -96,10 +93,10 @@ class AddressCheck:
 
         A CLOSE is not answered, else two listeners would exchange CLOSEs for ever.
         """
-        kind = datagram[0] & _KIND
-        if kind == _CLOSE:
+        kind = datagram[0] & ID_BITS
+        if kind == CLOSE_ID:
             return b""
-        if kind != _INIT:
+        if kind != INIT_ID:
             return _REFUSED
         try:
             syn = first_message(datagram, is_acceptor=True)

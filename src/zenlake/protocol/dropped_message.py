@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from zenlake.wire.ids import ID_BITS, PUSH_ID, REQUEST_ID, RESPONSE_ID
 from zenlake.wire.primitives import Malformed, read_text_z16, read_z16, read_z32
 from zenlake.wire.values.wire_expr import WireExpr
 
 HEAD_BYTES: Final = 4_200
 """How many bytes of the message are kept to read its key, which has at most 4,096 bytes."""
 
-_PUSH: Final = 0x1D
-_REQUEST: Final = 0x1C
-_RESPONSE: Final = 0x1B
 _SUFFIX: Final = 0x20
 _SENDER: Final = 0x40
 
@@ -37,10 +35,10 @@ class DroppedMessage:
         try:
             header = head[0]
             pos = 1
-            kind = header & 0x1F
-            if kind in (_REQUEST, _RESPONSE):
+            kind = header & ID_BITS
+            if kind in (REQUEST_ID, RESPONSE_ID):
                 _, pos = read_z32(head, pos, end)
-            elif kind != _PUSH:
+            elif kind != PUSH_ID:
                 return None
             scope, pos = read_z16(head, pos, end)
             suffix = ""

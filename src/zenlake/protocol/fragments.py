@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from zenlake.wire.ids import FRAGMENT_ID
 from zenlake.wire.primitives import write_z32
 from zenlake.wire.sequence import next_sn
 from zenlake.wire.writer import BytesWriter
@@ -16,7 +17,6 @@ from zenlake.wire.writer import BytesWriter
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-_FRAGMENT: Final = 0x06
 _RELIABLE: Final = 0x20
 _MORE: Final = 0x40
 _EXTENDED: Final = 0x80
@@ -71,7 +71,7 @@ class Fragments:
         return out.getvalue()
 
     def _write_header(self, out: BytesWriter, more: bool) -> None:
-        header = _FRAGMENT
+        header = FRAGMENT_ID
         if self._reliable:
             header |= _RELIABLE
         if more:

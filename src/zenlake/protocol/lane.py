@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.protocol.fragments import Fragments, sn_bytes
 from zenlake.wire.framing import frame_batch
+from zenlake.wire.ids import FRAME_ID, ID_BITS, PUSH_ID
 from zenlake.wire.primitives import write_z32
 from zenlake.wire.sequence import advance_sn
 from zenlake.wire.writer import BytesWriter
@@ -20,10 +21,8 @@ from zenlake.wire.writer import BytesWriter
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-_FRAME: Final = 0x05
 _RELIABLE: Final = 0x20
 _EXTENDED: Final = 0x80
-_PUSH: Final = 0x1D
 _QOS: Final = 0x31
 _NONE: Final = -1
 _BEST_EFFORT: Final = 0
@@ -83,7 +82,7 @@ class Lane:
         if self._frame == kind and size <= self._batch_bytes:
             self._parts.append(data)
             self._size = size
-            if data[0] & 0x1F != _PUSH:
+            if data[0] & ID_BITS != PUSH_ID:
                 self._is_plain = False
         else:
             self._push_in_new_frame(data, kind)
@@ -100,12 +99,12 @@ class Lane:
         self._parts.append(data)
         self._size = needed
         self._frame = kind
-        self._is_plain = data[0] & 0x1F == _PUSH
+        self._is_plain = data[0] & ID_BITS == PUSH_ID
         self._advance(kind, 1)
 
     def _frame_header(self, kind: i64, sn: i64) -> bytes:
         out = BytesWriter()
-        header = _FRAME
+        header = FRAME_ID
         if kind == _RELIABLY:
             header |= _RELIABLE
         if self._priority >= 0:

@@ -7,20 +7,17 @@ bytes precedes each unit.
 from __future__ import annotations
 
 from collections import deque
-from typing import Final
 
 from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.inbound import Inbound
 from zenlake.protocol.offer import Agreed
-from zenlake.protocol.outbound import Outbound
+from zenlake.protocol.outbound import KEEP_ALIVE, Outbound
 from zenlake.protocol.tap import has_only_publications
 from zenlake.wire import Close, Push
 from zenlake.wire.batch import decode_low_latency
 from zenlake.wire.framing import StreamDeframer
+from zenlake.wire.ids import ID_BITS, PUSH_ID
 from zenlake.wire.message import NetworkMessage
-
-_KEEP_ALIVE: Final = b"\x04"
-_PUSH: Final = 0x1D
 
 
 class LowLatencyInbound(Inbound):
@@ -86,7 +83,7 @@ class LowLatencyOutbound(Outbound):
         """Queue KEEP_ALIVE, even beside other messages, but only one while the link is stuck."""
         if not self.is_closed and not self._is_keep_alive_due:
             self._is_keep_alive_due = True
-            self._push_unit(_KEEP_ALIVE)
+            self._push_unit(KEEP_ALIVE)
 
     def close(self, reason: int) -> None:
         if not self.is_closed:
@@ -105,7 +102,7 @@ class LowLatencyOutbound(Outbound):
         self.bytes += len(unit)
         if self.tap is not None:
             head = 4 if self._is_stream else 0
-            self.tap.sent(unit, len(unit) > head and unit[head] & 0x1F == _PUSH)
+            self.tap.sent(unit, len(unit) > head and unit[head] & ID_BITS == PUSH_ID)
         return unit
 
     def queued_bytes(self, priority: int) -> int:

@@ -16,10 +16,11 @@ from zenlake.wire import Close
 from zenlake.wire.compression import compress_batch
 from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.framing import frame_batch
+from zenlake.wire.ids import KEEP_ALIVE_ID
 
 _PRIORITIES: Final = 8
 _NOT_WRITTEN: Final = -1
-_KEEP_ALIVE: Final = b"\x04"
+KEEP_ALIVE: Final = bytes([KEEP_ALIVE_ID])
 
 
 class Outbound:
@@ -55,7 +56,7 @@ class Outbound:
             content_bytes -= 1
         # Lanes write the length, except where it is known only after compression.
         is_prefixed = is_stream and not agreed.compression
-        self._keep_alive = frame_batch(_KEEP_ALIVE) if is_prefixed else _KEEP_ALIVE
+        self._keep_alive = frame_batch(KEEP_ALIVE) if is_prefixed else KEEP_ALIVE
         self._lanes: list[Lane] = []
         for priority in range(_PRIORITIES if agreed.qos else 1):
             # Frames of the default priority carry none, and without QoS no frame does (§6.3).

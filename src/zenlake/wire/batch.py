@@ -13,6 +13,7 @@ from zenlake.errors import WireError
 from zenlake.gil_checkpoint import gil_checkpoint
 from zenlake.wire._generated.network import decode_network
 from zenlake.wire._generated.transport import decode_frame_head, decode_transport
+from zenlake.wire.ids import CLOSE_ID, FRAME_ID, ID_BITS, KEEP_ALIVE_ID, NETWORK_ID_MIN
 from zenlake.wire.message import Message, NetworkMessage, TransportMessage
 from zenlake.wire.runs import decode_runs
 from zenlake.wire.writer import BytesWriter
@@ -20,7 +21,6 @@ from zenlake.wire.writer import BytesWriter
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-_FRAME: Final = 0x05
 # Messages between two points where other threads may run: less than a millisecond.
 _GIVE_WAY_MASK: Final = 0xFF
 
@@ -71,7 +71,7 @@ def decode_batch(data: bytes, keeps_runs: bool = False) -> Batch:
     pos: i64 = 0
     try:
         while pos < len(data):
-            if keeps_runs and data[pos] & 0x1F == _FRAME:
+            if keeps_runs and data[pos] & ID_BITS == FRAME_ID:
                 frame, pos = decode_frame_head(data, pos)
                 messages.append(frame)
                 pos = decode_runs(data, pos, frame.messages)
@@ -93,11 +93,11 @@ def decode_low_latency(data: bytes) -> LowLatencyUnit:
     pos = 0
     try:
         while pos < len(data):
-            id = data[pos] & 0x1F
-            if id >= 0x19:
+            id = data[pos] & ID_BITS
+            if id >= NETWORK_ID_MIN:
                 network, pos = decode_network(data, pos)
                 messages.append(network)
-            elif id == 0x03 or id == 0x04:
+            elif id in (CLOSE_ID, KEEP_ALIVE_ID):
                 transport, pos = decode_transport(data, pos)
                 messages.append(transport)
             else:

@@ -14,6 +14,7 @@ from zenlake.errors import LocalError, WireError
 from zenlake.limits import BATCH_BYTES_MAX, LOW_LATENCY_UNIT_BYTES_MAX
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.definitions import LAYOUTS
+from zenlake.wire.ids import ID_BITS, NETWORK_ID_MIN
 from zenlake.wire.primitives import FIELD_ERRORS, wire_error
 from zenlake.wire.walk import BitSpan, Reader, Span
 from zenlake.wire.walk.functions import function_named
@@ -138,7 +139,7 @@ def _read_messages(reader: Reader, pos: int, end: int, bare_network: bool = Fals
     reader.buf = whole[:end]
     try:
         while pos < end:
-            network = bare_network and whole[pos] & 0x1F >= 0x19
+            network = bare_network and whole[pos] & ID_BITS >= NETWORK_ID_MIN
             _, pos = reader.read_message("network" if network else "transport", pos)
     finally:
         reader.buf = whole

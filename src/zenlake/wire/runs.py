@@ -12,6 +12,7 @@ from zenlake._mypyc import mypyc_attr
 from zenlake.gil_checkpoint import gil_checkpoint
 from zenlake.wire._generated.data import Put
 from zenlake.wire._generated.network import Push, decode_network
+from zenlake.wire.ids import ID_BITS, NETWORK_ID_MIN
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.push_run import PushRun
 from zenlake.wire.values.timestamp import Timestamp
@@ -54,7 +55,7 @@ def _decode(buf: bytes, pos: i64, messages: list[NetworkMessage], keeps_runs: bo
     missed: i64 = _MISSED_MIN
     wait: i64 = 0
     count: i64 = 0
-    while pos < end and buf[pos] & 0x1F >= 0x19:
+    while pos < end and buf[pos] & ID_BITS >= NETWORK_ID_MIN:
         start: i64 = pos
         message, pos = decode_network(buf, start)
         messages.append(message)

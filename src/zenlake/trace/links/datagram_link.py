@@ -24,6 +24,7 @@ from zenlake.trace.links.units import (
 )
 from zenlake.wire import Close, Fragment, Init, Open
 from zenlake.wire.defaults import PROTOCOL_VERSION
+from zenlake.wire.ids import CLOSE_ID, FRAGMENT_ID, FRAME_ID, ID_BITS, KEEP_ALIVE_ID, NETWORK_ID_MIN
 
 _FORMS: Final = (COMPRESSED, PLAIN, LOW_LATENCY)
 """The order in which forms are tried: a compressed unit may look like a plain OAM or INIT."""
@@ -286,12 +287,12 @@ def _likely_form(payload: bytes) -> int | None:
     """The form of a unit by its first byte, if it is Zenoh."""
     if not payload:
         return None
-    id = payload[0] & 0x1F
-    if id in (0x03, 0x04, 0x05, 0x06):
+    id = payload[0] & ID_BITS
+    if id in (CLOSE_ID, KEEP_ALIVE_ID, FRAME_ID, FRAGMENT_ID):
         return PLAIN
     if payload[0] <= 1:
         return COMPRESSED
-    return LOW_LATENCY if id >= 0x19 else None
+    return LOW_LATENCY if id >= NETWORK_ID_MIN else None
 
 
 def _is_handshake(read: Content) -> bool:

@@ -19,6 +19,7 @@ from zenlake.trace.links.datagram_link import DatagramBudget, DatagramLink
 from zenlake.trace.links.recognition import is_init
 from zenlake.trace.links.units import COMPRESSED, PLAIN, read_content
 from zenlake.wire import Hello, Init, Join, Scout, decode_scouting
+from zenlake.wire.ids import HELLO_ID, ID_BITS, SCOUT_ID
 from zenlake.wire.message import ScoutingMessage
 
 SCOUTING_PORT: Final = 7446
@@ -176,7 +177,11 @@ class Datagrams:
 
 def _scouting_message(datagram: UdpDatagram) -> ScoutingMessage | None:
     payload = datagram.payload
-    if len(payload) < 3 or payload[0] & 0x1F not in (0x01, 0x02) or payload[1] not in (8, 9):
+    if (
+        len(payload) < 3
+        or payload[0] & ID_BITS not in (SCOUT_ID, HELLO_ID)
+        or payload[1] not in (8, 9)
+    ):
         return None
     if datagram.missing:
         return None

@@ -25,6 +25,7 @@ from zenlake.wire import (
 )
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.defaults import DEFAULT_PRIORITY, DEFAULT_SN_MASK
+from zenlake.wire.ids import CLOSE_ID, FRAGMENT_ID, FRAME_ID, ID_BITS, KEEP_ALIVE_ID
 from zenlake.wire.message import Message
 from zenlake.wire.sequence import sn_distance
 
@@ -143,7 +144,7 @@ def weigh(form: int, data: bytes, is_whole: bool, numbers: Numbers) -> int:
 
 def may_begin(head: bytes, numbers: Numbers) -> bool:
     """Whether a unit can begin with these bytes, by its first sequence number."""
-    if not head or head[0] & 0x1F not in (0x05, 0x06):
+    if not head or head[0] & ID_BITS not in (FRAME_ID, FRAGMENT_ID):
         return True
     sn = shift = 0
     at = 1
@@ -229,7 +230,7 @@ def _handshake_bits(message: Message, is_alone: bool) -> int:
 def _weigh_low_latency(data: bytes, is_whole: bool, numbers: Numbers) -> int:
     """Weighs a low-latency unit, which has one message."""
     try:
-        if data[0] & 0x1F in (0x03, 0x04):
+        if data[0] & ID_BITS in (CLOSE_ID, KEEP_ALIVE_ID):
             return _SMALL_BITS if len(data) <= 2 else CONTRADICTION
         _, end = decode_network(data, 0)
     except (WireError, IndexError):

@@ -11,6 +11,7 @@ from typing import Final
 
 from zenlake.wire import Init
 from zenlake.wire.batch import decode_batch
+from zenlake.wire.ids import ID_BITS, INIT_ID
 
 UNDECIDED: Final = "undecided"
 ZENOH: Final = "zenoh"
@@ -40,7 +41,7 @@ VERSIONS: Final = range(8, 16)
 
 def recognise(data: bytes) -> str:
     """The protocol of a connection, from the first bytes of one direction."""
-    if len(data) >= 3 and data[2] & 0x1F == 0x01:
+    if len(data) >= 3 and data[2] & ID_BITS == INIT_ID:
         size = data[0] | data[1] << 8
         if 4 <= size <= INIT_BYTES_MAX:
             if len(data) >= 4 and data[3] not in VERSIONS:
@@ -56,7 +57,7 @@ def recognise(data: bytes) -> str:
 
 def is_init(content: bytes) -> bool:
     """Whether a unit is exactly one INIT."""
-    if not content or content[0] & 0x1F != 0x01:
+    if not content or content[0] & ID_BITS != INIT_ID:
         return False
     batch = decode_batch(content)
     if batch.error is not None or len(batch.messages) != 1:

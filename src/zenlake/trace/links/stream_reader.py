@@ -28,12 +28,12 @@ from zenlake.trace.links.units import (
 )
 from zenlake.trace.links.websocket import BINARY, CONTINUATION, is_final, opcode, unmask
 from zenlake.wire import Fragment
+from zenlake.wire.ids import ID_BITS, OPEN_ID
 
 if TYPE_CHECKING:
     from zenlake.trace.links.connection import Connection
 
 _PLAIN_CLOSES: Final = (0x03, 0x23)
-_OPEN_ID: Final = 0x02
 _MISSING: Final = -1
 _MARKS: Final = {"missing": _MISSING, "snaplen": -2}
 """Numbers for holes, by cause; pieces with bytes have a packet number in their place."""
@@ -281,7 +281,7 @@ class StreamReader:
                 # The payload of a FRAGMENT extends to the end of the batch, which is missing.
                 read.messages.pop()
         self._events.batch(packet, time_ns, content, read, state, tuple(earlier))
-        if content and content[0] & 0x1F == _OPEN_ID and not self._connection.is_handshake_over:
+        if content and content[0] & ID_BITS == OPEN_ID and not self._connection.is_handshake_over:
             self._connection.switch_form(self)
         return header + size - len(data)
 

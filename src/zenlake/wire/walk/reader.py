@@ -10,6 +10,7 @@ from typing import Any
 
 from zenlake.errors import WireError
 from zenlake.wire.definitions import LAYOUTS
+from zenlake.wire.ids import ID_BITS, NETWORK_ID_MIN
 from zenlake.wire.kinds import LINK_STATE_OAM_ID
 from zenlake.wire.layout import (
     Bits,
@@ -65,7 +66,7 @@ class Reader:
         """One message of a layer, chosen by its id."""
         if pos >= len(self.buf):
             raise WireError(layer, "header", pos, "there are no bytes")
-        id = self.buf[pos] & 0x1F
+        id = self.buf[pos] & ID_BITS
         for layout in LAYOUTS.values():
             if layout.layer == layer and layout.id == id:
                 return self.read_layout(layout, pos, len(self.buf), parent or self.root)
@@ -285,7 +286,7 @@ class LayoutReader:
     # --- what messages carry ------------------------------------------------------------------
 
     def _read_body(self, row: BodyRow, pos: int, span: Span) -> tuple[Any, int]:
-        id = self.buf[pos] & 0x1F
+        id = self.buf[pos] & ID_BITS
         choices = [LAYOUTS[choice] for choice in row.choices]
         for choice in choices:
             if choice.id == id:
@@ -295,7 +296,7 @@ class LayoutReader:
     def _read_messages(self, row: MessagesRow, pos: int, span: Span) -> tuple[Any, int]:
         messages: list[Message] = []
         self.values[row.attribute] = messages
-        while pos < self.end and self.buf[pos] & 0x1F >= 0x19:
+        while pos < self.end and self.buf[pos] & ID_BITS >= NETWORK_ID_MIN:
             message, pos = self.reader.read_message("network", pos, span)
             messages.append(message)
         return messages, pos
