@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from tests.routing.playbook import Play, zid_of
-from zenlake.admin.facts import SessionFacts, Transport
+from zenlake.admin.facts import SessionFacts, TransportFacts
 from zenlake.admin.query import AdminQuery
 from zenlake.admin.settings import AdminSettings
 from zenlake.admin.space import AdminSpace
@@ -57,10 +57,10 @@ class FakeFacts:
     def locators(self) -> list[str]:
         return ["tcp/10.0.0.1:7447"]
 
-    def transports(self) -> list[Transport]:
+    def transports(self) -> list[TransportFacts]:
         return [FakeTransport(name) for name in self.names]
 
-    def transport_with(self, zid: ZenohId) -> Transport | None:
+    def transport_with(self, zid: ZenohId) -> TransportFacts | None:
         found = [name for name in self.names if zid_of(name) == zid]
         return FakeTransport(found[0]) if found else None
 

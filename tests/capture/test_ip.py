@@ -6,7 +6,7 @@ import pytest
 
 from tests.capture.headers import A6, B6, A, B, ipv4, ipv6, ipv6_fragment, packet
 from zenlake.capture.byte_ranges import PIECE_COST
-from zenlake.capture.ip import Datagram, IpReader
+from zenlake.capture.ip import IpDatagram, IpReader
 from zenlake.capture.link_layer import IPV4, IPV6
 from zenlake.capture.packet import Skipped
 from zenlake.limits import (
@@ -27,7 +27,7 @@ class Ip:
         self.reader = IpReader(self.skipped)
         self.number = 0
 
-    def read(self, data: bytes, time_ns: int = 0, snap: int | None = None) -> Datagram | None:
+    def read(self, data: bytes, time_ns: int = 0, snap: int | None = None) -> IpDatagram | None:
         self.number += 1
         ethertype = IPV6 if data[0] >> 4 == 6 else IPV4
         one = packet(data, 101, self.number, time_ns, snap)

@@ -15,7 +15,7 @@ import zenoh
 from zenlake.protocol.group import Group
 from zenlake.protocol.group_peer import GroupEvent, PeerDelivery, PeerJoined, PeerLeft
 from zenlake.protocol.group_terms import GroupTerms
-from zenlake.protocol.scouting import Answerer, Found, Scouter
+from zenlake.protocol.scouting import Answerer, ScoutedNode, Scouter
 from zenlake.wire import Push, Put, WhatAmI, WhatAmIMatcher, WireExpr, ZenohId, encode
 
 pytestmark = pytest.mark.real
@@ -175,7 +175,7 @@ def test_a_real_peer_answers_our_scout() -> None:
     listen = {"listen/endpoints": ["tcp/127.0.0.1:0"]}
     with real_peer(scouting_on(port) | listen) as session, speaking() as speaker:
         scouter = Scouter(WhatAmIMatcher(7), time.monotonic())
-        found: Found | None = None
+        found: ScoutedNode | None = None
         deadline = time.monotonic() + PATIENCE_S
         while found is None:
             assert time.monotonic() < deadline, "nobody answered"

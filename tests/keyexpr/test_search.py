@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from zenlake.keyexpr.matching import intersects
 from zenlake.keyexpr.search import Search
 from zenlake.keyexpr.tree import KeyTree
-from zenlake.keyexpr.tree_node import Node
+from zenlake.keyexpr.tree_node import TreeNode
 
 from .test_properties import expressions, keys
 
@@ -19,7 +19,7 @@ stored_texts = st.one_of(deep_keys, expressions)
 questions = st.one_of(st.sampled_from(["**", "*/**", "a/**", "**/b"]), expressions, keys)
 
 
-def nodes_of(tree: KeyTree[str]) -> list[Node]:
+def nodes_of(tree: KeyTree[str]) -> list[TreeNode]:
     """All nodes but the root."""
     found = tree._root.children()
     for node in found:

@@ -16,7 +16,7 @@ from zenlake.errors import ZenlakeError
 from zenlake.links.multicast import multicast_interfaces
 from zenlake.node import Node, NodeSettings
 from zenlake.node.scouting import scout
-from zenlake.protocol.scouting import Found
+from zenlake.protocol.scouting import ScoutedNode
 from zenlake.wire import EndPoint, Interest, InterestMode, Push, WhatAmI, WireExpr
 
 pytestmark = pytest.mark.skipif(
@@ -101,7 +101,7 @@ def test_a_client_that_finds_no_node_raises(group: str) -> None:
 
 
 def test_scouting_without_a_node(group: str) -> None:
-    found: list[Found] = []
+    found: list[ScoutedNode] = []
     with opened(scouting_settings(group)) as [node]:
         scouting = scout(scouting_settings(group), int(WhatAmI.PEER), found.append)
         until(lambda: bool(found))

@@ -15,7 +15,13 @@ from zenlake.limits import (
     LOCATORS_PER_HELLO_MAX,
     SCOUTERS_MAX,
 )
-from zenlake.protocol.scouting import Answerer, Found, Scouter, is_loopback, is_loopback_locator
+from zenlake.protocol.scouting import (
+    Answerer,
+    ScoutedNode,
+    Scouter,
+    is_loopback,
+    is_loopback_locator,
+)
 from zenlake.wire import Extension, Hello, Scout, WhatAmI, WhatAmIMatcher, ZenohId, decode
 
 ALL = WhatAmIMatcher(7)
@@ -61,10 +67,10 @@ def test_late_timer_does_not_send_twice() -> None:
 
 def test_node_that_answers_is_found() -> None:
     found = Scouter(ALL, now=0.0).receive(HELLO)
-    assert isinstance(found, Found)
+    assert isinstance(found, ScoutedNode)
     assert (found.zid, found.role) == (ROUTER, WhatAmI.PEER)
     assert found.locators == ("tcp/127.0.0.1:17621",)
-    assert repr(found) == "Found(peer aa at tcp/127.0.0.1:17621)"
+    assert repr(found) == "ScoutedNode(peer aa at tcp/127.0.0.1:17621)"
 
 
 def test_node_without_locators_is_found() -> None:

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from zenlake.routing.timers import Timer, Timers
+from zenlake.routing.timers import Deadline, Timers
 
 
 def test_timers_are_due_in_order_and_once() -> None:
     timers = Timers()
-    late, soon, never = Timer(3.0), Timer(1.0), Timer(2.0)
+    late, soon, never = Deadline(3.0), Deadline(1.0), Deadline(2.0)
     for timer in (late, soon, never):
         timers.start(timer)
     timers.end(never)
@@ -22,9 +22,9 @@ def test_timers_are_due_in_order_and_once() -> None:
 
 def test_cancelled_timers_do_not_accumulate() -> None:
     timers = Timers()
-    timers.start(Timer(1e9))
+    timers.start(Deadline(1e9))
     for n in range(100_000):
-        timer = Timer(1e6 + n)
+        timer = Deadline(1e6 + n)
         timers.start(timer)
         timers.end(timer)
     assert len(timers) == 1

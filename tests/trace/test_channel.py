@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zenlake.trace.channel import OUTSIDE, STALE, UNKNOWN, Channel, Reassembly
+from zenlake.trace.channel import OUTSIDE, STALE, UNKNOWN, Channel, IncompleteMessages
 from zenlake.wire import Fragment
 
 MASKS = (0x7F, 0x3FFF, 0x0FFF_FFFF, 0xFFFF_FFFF)
@@ -24,7 +24,7 @@ def steps(mask: int) -> st.SearchStrategy[list[int]]:
 @given(data=st.data())
 def test_accepted_sequence_numbers_are_those_of_a_receiver(mask: int, data: st.DataObject) -> None:
     initial = data.draw(st.integers(0, mask))
-    channel = Channel(Reassembly(), (initial - 1) & mask)
+    channel = Channel(IncompleteMessages(), (initial - 1) & mask)
     last = (initial - 1) & mask
     for step in data.draw(steps(mask)):
         sn = (last + step) & mask
@@ -38,20 +38,20 @@ def test_accepted_sequence_numbers_are_those_of_a_receiver(mask: int, data: st.D
 
 @pytest.mark.parametrize("mask", MASKS[:3])
 def test_a_number_outside_the_resolution_is_not_accepted(mask: int) -> None:
-    channel = Channel(Reassembly(), 0)
+    channel = Channel(IncompleteMessages(), 0)
     assert channel.accept(mask + 1, mask) == OUTSIDE
     assert channel.last_sn == 0
 
 
 def test_the_first_number_of_a_capture_is_always_accepted() -> None:
-    channel = Channel(Reassembly())
+    channel = Channel(IncompleteMessages())
     assert channel.last_sn == UNKNOWN
     assert channel.accept(77, 0x0FFF_FFFF) == 0
     assert channel.accept(80, 0x0FFF_FFFF) == 2
 
 
 def test_number_skipped_after_fragments_is_not_a_gap() -> None:
-    channel = Channel(Reassembly(), 9)
+    channel = Channel(IncompleteMessages(), 9)
     for sn, more in ((10, True), (11, False)):
         assert channel.accept(sn, 0x7F) == 0
         assert channel.add(Fragment(sn, b"x", more=more, first=sn == 10), 1, 1, 0x7F) is None
@@ -104,7 +104,7 @@ FRAGMENTS = [
 @settings(max_examples=500)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=25))
 def test_reassembled_messages_are_those_of_a_receiver(schedule: list[tuple[Fragment, int]]) -> None:
-    reassembly = Reassembly()
+    reassembly = IncompleteMessages()
     channel, model = Channel(reassembly), Model(patch=1)
     sn = 100
     for fragment, ahead in schedule:
@@ -119,7 +119,7 @@ def test_reassembled_messages_are_those_of_a_receiver(schedule: list[tuple[Fragm
 
 
 def test_channels_do_not_mix() -> None:
-    reassembly = Reassembly()
+    reassembly = IncompleteMessages()
     lanes = [Channel(reassembly) for _ in range(16)]
     for part in range(3):
         for number, lane in enumerate(lanes):

@@ -32,7 +32,7 @@ from zenlake.limits import (
     TRACE_UNDECIDED_BYTES_MAX,
     TRACE_UNDECIDED_CONNECTIONS_MAX,
 )
-from zenlake.trace.channel import Channel, Reassembly
+from zenlake.trace.channel import Channel, IncompleteMessages
 from zenlake.trace.keys import declare
 from zenlake.trace.link import Link, LinkBatch
 from zenlake.trace.links.connections import Connections
@@ -63,14 +63,14 @@ def fill(channel: Channel, blocks: int, last: bytes = b"") -> str | None:
 
 
 def test_a_fragmented_message_up_to_the_limit_is_kept() -> None:
-    channel = Channel(Reassembly())
+    channel = Channel(IncompleteMessages())
     assert fill(channel, TRACE_MESSAGE_BYTES_MAX // MEBIBYTE) is None
     assert channel.held_bytes == TRACE_MESSAGE_BYTES_MAX
     assert channel.dropped_bytes == 0
 
 
 def test_a_fragmented_message_above_the_limit_is_dropped() -> None:
-    channel = Channel(Reassembly())
+    channel = Channel(IncompleteMessages())
     ignored = fill(channel, TRACE_MESSAGE_BYTES_MAX // MEBIBYTE, b"!")
     assert ignored is not None
     assert str(TRACE_MESSAGE_BYTES_MAX) in ignored
@@ -79,7 +79,7 @@ def test_a_fragmented_message_above_the_limit_is_dropped() -> None:
 
 
 def test_incomplete_messages_of_all_channels_share_a_limit() -> None:
-    reassembly = Reassembly()
+    reassembly = IncompleteMessages()
     channels = [Channel(reassembly) for _ in range(20)]
     each = TRACE_FRAGMENT_BYTES_MAX // MEBIBYTE // 10
     for channel in channels:

@@ -9,7 +9,7 @@ from typing import Any
 
 from zenlake import trace
 from zenlake.trace import MessageSeen
-from zenlake.why import Report, Story, parse_scope, report
+from zenlake.why import CaptureStories, Story, parse_scope, report
 from zenlake.why.from_capture import read_capture
 
 DATA = Path(__file__).parents[1] / "data" / "why"
@@ -28,7 +28,7 @@ def truth_of(name: str) -> dict[str, Any]:
 
 def report_of(
     name: str, query: str | None = None, key: str | None = None, packet: int | None = None
-) -> Report:
+) -> CaptureStories:
     asked = parse_scope(query, key, packet)
     return report(read_capture(path_of(name), asked), asked)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.trace.sidecar import PATHS, sidecar_of
-from zenlake.why import Report, Scope, Story, report
+from zenlake.why import CaptureStories, Scope, Story, report
 from zenlake.why.from_capture import read_capture
 
 BLIND = {
@@ -36,7 +36,7 @@ FAILING = {
 """All that failed in these captures; in the others nothing did."""
 
 
-def report_of(name: str, scope: Scope) -> Report:
+def report_of(name: str, scope: Scope) -> CaptureStories:
     return report(read_capture(str(PATHS[name]), scope), scope)
 
 

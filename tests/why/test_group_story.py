@@ -11,7 +11,7 @@ from tests.capture.headers import ethernet, ipv4, udp
 from tests.trace.sidecar import PATHS
 from tests.why.scene import Scene, put
 from zenlake.lake import direct
-from zenlake.why import Report, Scope, Story, report
+from zenlake.why import CaptureStories, Scope, Story, report
 from zenlake.why.from_capture import read_capture
 from zenlake.why.from_lake import read_snapshot
 from zenlake.wire import Close, Frame, Join
@@ -66,7 +66,7 @@ class Traffic:
                 member.join()
             self.scene.wait(0.5)
 
-    def reports(self) -> tuple[Report, Report]:
+    def reports(self) -> tuple[CaptureStories, CaptureStories]:
         self.scene.close()
         of_capture = report(read_capture(self.path, Scope()), Scope())
         with direct.read([self.path]) as tables:

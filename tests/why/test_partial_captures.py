@@ -9,7 +9,7 @@ from tests.why.bundled_stories import packets_of, path_of, truth_of
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.pcapng_writer import PcapngWriter
-from zenlake.why import Report, parse_scope, report
+from zenlake.why import CaptureStories, parse_scope, report
 from zenlake.why.from_capture import read_capture
 
 _PORTS = slice(34, 38)
@@ -18,7 +18,7 @@ _PORTS = slice(34, 38)
 
 def report_without(
     name: str, folder: Path, is_kept: Callable[[Packet], bool], query: str | None = None
-) -> Report:
+) -> CaptureStories:
     """Of the packets that are kept."""
     path = folder / "part.pcapng"
     with path.open("wb") as file:

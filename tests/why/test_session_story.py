@@ -9,13 +9,13 @@ import pytest
 from tests.trace.recorded_sessions import TRUTH, path_of
 from tests.why.evidence_by_hand import ASKER, ROUTER, SERVER, A, B, declared, evidence
 from zenlake.trace.session_ends import SessionEnd
-from zenlake.why import Evidence, Report, Scope, Story, report
+from zenlake.why import CaptureStories, Evidence, Scope, Story, report
 from zenlake.why.from_capture import read_capture
 from zenlake.why.records import SessionRecord
 
 
 @cache
-def report_of(name: str) -> Report:
+def report_of(name: str) -> CaptureStories:
     return report(read_capture(path_of(name), Scope()), Scope())
 
 

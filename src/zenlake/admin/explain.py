@@ -26,7 +26,7 @@ from zenlake.wire import QueryTarget, ZenohId
 
 if TYPE_CHECKING:
     from zenlake.routing.dispatcher import Dispatcher
-    from zenlake.routing.forwarding.explanation import Explanation
+    from zenlake.routing.forwarding.explanation import RouteExplanation
     from zenlake.routing.forwarding.route_notes import Note
     from zenlake.routing.work import Job
 
@@ -124,7 +124,7 @@ class Explain:
                 return face
         raise LocalError(f"this node has no session with {zid}")
 
-    def _shown(self, explained: Explanation) -> dict[str, object]:
+    def _shown(self, explained: RouteExplanation) -> dict[str, object]:
         own = {"zid": str(self._dispatcher.zid), "whatami": str(self._dispatcher.role)}
         return {
             "node": own,

@@ -23,7 +23,7 @@ class SessionFacts(NamedTuple):
     """Source and destination."""
 
 
-class Transport(Protocol):
+class TransportFacts(Protocol):
     """One open transport; its methods are called under the node's lock, perhaps much later."""
 
     def session(self) -> SessionFacts: ...
@@ -36,11 +36,11 @@ class Transport(Protocol):
 class NodeFacts(Protocol):
     def locators(self) -> list[str]: ...
 
-    def transports(self) -> list[Transport]:
+    def transports(self) -> list[TransportFacts]:
         """All open transports; they may be closed when their methods are called later."""
         ...
 
-    def transport_with(self, zid: ZenohId) -> Transport | None:
+    def transport_with(self, zid: ZenohId) -> TransportFacts | None:
         """The open transport with a neighbour."""
         ...
 

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from zenlake.admin.facts import NodeFacts, Transport
+from zenlake.admin.facts import NodeFacts, TransportFacts
 from zenlake.admin.query import AdminQuery
 from zenlake.admin.version import version_text
 from zenlake.wire import Encoding
@@ -73,7 +73,7 @@ class Metrics:
             parts.append(end)
         query.reply(self.pattern, b"".join(parts), _GZIP if is_compressed else _PLAIN)
 
-    def _texts(self, transports: list[Transport]) -> Iterator[str]:
+    def _texts(self, transports: list[TransportFacts]) -> Iterator[str]:
         tables = self._tables
         yield "# HELP zenoh_build Zenoh build version.\n# TYPE zenoh_build info\n"
         yield (
@@ -94,7 +94,7 @@ class Metrics:
                 yield f'zenlake_drops_total{{{_labels(counters)},cause="{cause}"}} {count}\n'
 
 
-def _traffic_texts(transports: list[Transport]) -> Iterator[str]:
+def _traffic_texts(transports: list[TransportFacts]) -> Iterator[str]:
     for what in ("messages", "bytes"):
         yield (
             f"# HELP zenlake_{what} Of network messages, by direction and kind.\n"

@@ -37,7 +37,7 @@ _EXTENSIONS: Final = frozenset(
 )
 
 
-class Datagram:
+class IpDatagram:
     """One IP datagram: its payload is `data[start:end]`, then `missing` bytes not captured."""
 
     __slots__ = ("addresses", "data", "end", "identification", "missing", "protocol", "start")
@@ -101,7 +101,7 @@ class _Fragments:
         return place >= self.total
 
 
-def _joined(addresses: bytes, partial: _Fragments) -> Datagram:
+def _joined(addresses: bytes, partial: _Fragments) -> IpDatagram:
     """The datagram up to its first missing byte: readers cannot use what follows a gap."""
     data = bytearray()
     for piece in partial.ranges.pieces:
@@ -109,7 +109,7 @@ def _joined(addresses: bytes, partial: _Fragments) -> Datagram:
         if piece.missing:
             break
     end = min(len(data), partial.total)
-    return Datagram(addresses, partial.protocol, bytes(data), 0, end, partial.total - end)
+    return IpDatagram(addresses, partial.protocol, bytes(data), 0, end, partial.total - end)
 
 
 class IpReader:
@@ -122,7 +122,7 @@ class IpReader:
         self._partial: dict[bytes, _Fragments] = {}
         self._held = 0
 
-    def read(self, packet: Packet, ethertype: int, offset: int) -> Datagram | None:
+    def read(self, packet: Packet, ethertype: int, offset: int) -> IpDatagram | None:
         """The datagram that a packet holds or completes, if any."""
         if ethertype == IPV4:
             return self.read_ipv4(packet, offset)
@@ -136,7 +136,7 @@ class IpReader:
         while self._partial:
             self._give_up_oldest()
 
-    def read_ipv4(self, packet: Packet, offset: int) -> Datagram | None:
+    def read_ipv4(self, packet: Packet, offset: int) -> IpDatagram | None:
         data = packet.data
         size = len(data)
         if size < offset + 20:
@@ -145,7 +145,7 @@ class IpReader:
         start = offset + (first & 15) * 4
         end = offset + length
         if first == 0x45 and end <= size and end >= start and not fragment & 0x3FFF:
-            return Datagram(addresses, protocol, data, start, end, 0, identification)
+            return IpDatagram(addresses, protocol, data, start, end, 0, identification)
         if not length:
             # TCP segmentation offload: the network card fills in the lengths later.
             end = max(packet.original_bytes, size)
@@ -154,13 +154,13 @@ class IpReader:
         if size < start:
             return self._skip("IP header cut", packet)
         missing = max(end - size, 0)
-        whole = Datagram(addresses, protocol, data, start, end - missing, missing, identification)
+        whole = IpDatagram(addresses, protocol, data, start, end - missing, missing, identification)
         if not fragment & 0x3FFF:
             return whole
         key = addresses + bytes((protocol,)) + identification.to_bytes(2, "big")
         return self._join(packet, whole, key, (fragment & 0x1FFF) * 8, not fragment & 0x2000)
 
-    def _read_ipv6(self, packet: Packet, offset: int) -> Datagram | None:
+    def _read_ipv6(self, packet: Packet, offset: int) -> IpDatagram | None:
         data = packet.data
         size = len(data)
         if size < offset + 40:
@@ -172,10 +172,10 @@ class IpReader:
         # 0 is a jumbogram, or a packet before segmentation offload.
         end = start + length if length else max(packet.original_bytes, size)
         missing = max(end - size, 0)
-        datagram = Datagram(addresses, protocol, data, start, end - missing, missing)
+        datagram = IpDatagram(addresses, protocol, data, start, end - missing, missing)
         return self._past_extensions(packet, datagram)
 
-    def _past_extensions(self, packet: Packet, datagram: Datagram) -> Datagram | None:
+    def _past_extensions(self, packet: Packet, datagram: IpDatagram) -> IpDatagram | None:
         headers = 0
         while datagram.protocol in _EXTENSIONS:
             headers += 1
@@ -206,8 +206,8 @@ class IpReader:
         return datagram
 
     def _join(
-        self, packet: Packet, part: Datagram, key: bytes, start: int, is_last: bool
-    ) -> Datagram | None:
+        self, packet: Packet, part: IpDatagram, key: bytes, start: int, is_last: bool
+    ) -> IpDatagram | None:
         """Adds a fragment to its datagram; returns the datagram when it is complete."""
         self._forget(packet.time_ns)
         partial = self._partial.get(key)
@@ -251,6 +251,6 @@ class IpReader:
         size = ranges.cost - PIECE_COST * len(ranges.pieces)
         self._skipped.add("IP datagram incomplete", size)
 
-    def _skip(self, reason: str, packet: Packet) -> Datagram | None:
+    def _skip(self, reason: str, packet: Packet) -> IpDatagram | None:
         self._skipped.add(reason, len(packet.data))
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import Final
 
-from zenlake.capture.ip import Datagram, IpReader, address_text
+from zenlake.capture.ip import IpDatagram, IpReader, address_text
 from zenlake.capture.link_layer import IPV4, direction_mark, network_layer
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.limits import ENDS_MAX
@@ -140,7 +140,7 @@ class TransportReader:
         """The capture ends: counts incomplete datagrams."""
         self._ip.finish()
 
-    def _read_tcp(self, packet: Packet, datagram: Datagram) -> Segment | None:
+    def _read_tcp(self, packet: Packet, datagram: IpDatagram) -> Segment | None:
         data, start, end = datagram.data, datagram.start, datagram.end
         if end - start < 20:
             self.skipped.add("TCP header cut", end - start)
@@ -160,7 +160,7 @@ class TransportReader:
         payload = data[start:end]
         return Segment(packet.number, packet.time_ns, ends, seq, ack, flags, payload, missing)
 
-    def _read_udp(self, packet: Packet, datagram: Datagram) -> UdpDatagram | None:
+    def _read_udp(self, packet: Packet, datagram: IpDatagram) -> UdpDatagram | None:
         data, start, end = datagram.data, datagram.start, datagram.end
         if end - start < 8:
             self.skipped.add("UDP header cut", end - start)

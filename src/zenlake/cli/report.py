@@ -13,7 +13,7 @@ from zenlake.cli.table_source import opened_captures, opened_lake, start_quickly
 from zenlake.errors import LocalError
 
 if TYPE_CHECKING:
-    from zenlake.report import Report
+    from zenlake.report import WrittenPage
     from zenlake.report.database import Tables
 
 _ENDING = re.compile(r"\.(?:lake|(?:pcap|pcapng|cap)\d*(?:\.gz|\.zst)?)$")
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     return 0 if report.messages and not is_damaged else 1
 
 
-def _written(tables: Tables, args: argparse.Namespace) -> Report:
+def _written(tables: Tables, args: argparse.Namespace) -> WrittenPage:
     with needs_extra("report", "sql"):
         from zenlake.report import Selection, write
     name = _ENDING.sub("", tables.directory.resolve().name)

@@ -9,7 +9,7 @@ from typing import Any, Final, TextIO
 from zenlake.cli.output import painter, safe
 from zenlake.semantics.causes import CAUSES, WELL
 from zenlake.semantics.citations import cited_text
-from zenlake.why import Report, Scope, Story
+from zenlake.why import CaptureStories, Scope, Story
 from zenlake.why.formatting import counted, listed, packets_text
 
 _WIDTH: Final = 96
@@ -24,7 +24,7 @@ _ENCRYPTED: Final = "encrypted"
 class ReportText:
     """One report as text or as JSON."""
 
-    def __init__(self, made: Report, scope: Scope, stream: TextIO) -> None:
+    def __init__(self, made: CaptureStories, scope: Scope, stream: TextIO) -> None:
         self._report = made
         self._scope = scope
         self._paint = painter(stream)

@@ -38,7 +38,7 @@ from typing import Final, Generic, TypeVar, cast
 
 from zenlake.keyexpr.expr_automaton import ExprAutomaton
 from zenlake.keyexpr.pattern_index import PatternIndex
-from zenlake.keyexpr.tree_node import Node, WildChildren
+from zenlake.keyexpr.tree_node import TreeNode, WildChildren
 
 T = TypeVar("T")
 
@@ -58,10 +58,10 @@ class Search(Generic[T]):
 
     __slots__ = ("_automaton", "_nodes", "_positions", "found")
 
-    def __init__(self, root: Node, expr: str) -> None:
+    def __init__(self, root: TreeNode, expr: str) -> None:
         self._automaton = ExprAutomaton(expr)
 
-        self._nodes: list[Node] = [root]
+        self._nodes: list[TreeNode] = [root]
         """The nodes still to be visited."""
 
         self._positions: list[int] = [1 | ((1 & self._automaton.doubles) << 1)]
@@ -98,7 +98,7 @@ class Search(Generic[T]):
                 self._visit_literal(node, positions.bit_length() - 1, stop)
         return not nodes
 
-    def _visit(self, node: Node, positions: int) -> None:
+    def _visit(self, node: TreeNode, positions: int) -> None:
         """Read the rest of a label, note the entry and put children on the stack."""
         automaton = self._automaton
         automaton.steps += 1
@@ -113,7 +113,7 @@ class Search(Generic[T]):
         if node.literals is not None and positions & ~automaton.end:
             self._push_literals(node.literals, positions)
 
-    def _visit_literal(self, node: Node, position: int, stop: int) -> None:
+    def _visit_literal(self, node: TreeNode, position: int, stop: int) -> None:
         """As `_visit`, for a query without wildcards that is at one position only.
 
         Only one literal child can match, and the loop continues with it. This is the case of most
@@ -147,7 +147,7 @@ class Search(Generic[T]):
         self._nodes.append(node)
         self._positions.append(1 << position)
 
-    def _push_literals(self, literals: dict[str, Node], positions: int) -> None:
+    def _push_literals(self, literals: dict[str, TreeNode], positions: int) -> None:
         """Put those literal children on the stack that these positions may lead to."""
         automaton = self._automaton
         places = automaton.places
@@ -185,7 +185,7 @@ class Search(Generic[T]):
         if wild.patterns is not None and positions & automaton.free:
             self._push_patterns(wild.patterns, positions)
 
-    def _push_patterns(self, patterns: PatternIndex[Node], positions: int) -> None:
+    def _push_patterns(self, patterns: PatternIndex[TreeNode], positions: int) -> None:
         """Put those children by `$*` chunks on the stack that may match at these positions."""
         automaton = self._automaton
         asked = positions & automaton.free
@@ -202,7 +202,7 @@ class Search(Generic[T]):
         else:
             self._push_unread(patterns.values(), positions)
 
-    def _push_unread(self, nodes: list[Node], positions: int) -> None:
+    def _push_unread(self, nodes: list[TreeNode], positions: int) -> None:
         """Put nodes on the stack whose first chunks are not read yet."""
         self._nodes.extend(nodes)
         self._positions.extend([~positions] * len(nodes))

@@ -22,7 +22,7 @@ from sys import getsizeof
 from typing import Final, Generic, TypeVar, cast
 
 from zenlake.keyexpr.search import Search
-from zenlake.keyexpr.tree_node import Node, first_chunk, shared_size
+from zenlake.keyexpr.tree_node import TreeNode, first_chunk, shared_size
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class KeyTree(Generic[T]):
     __slots__ = ("_root", "_size")
 
     def __init__(self) -> None:
-        self._root: Node = Node("", "", None, None)
+        self._root: TreeNode = TreeNode("", "", None, None)
         self._size = 0
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ class KeyTree(Generic[T]):
             start += len(chunk) + 1
             child = node.child(chunk)
             if child is None:
-                node.add_child(Node(chunk, expr[start:], expr, value))
+                node.add_child(TreeNode(chunk, expr[start:], expr, value))
                 self._size += 1
                 return
             if child.rest:
@@ -135,7 +135,7 @@ class KeyTree(Generic[T]):
     def take_apart(self) -> Iterator[None]:
         """Remove everything, one node at a time: freeing a large tree at once takes long."""
         pending = [self._root]
-        self._root = Node("", "", None, None)
+        self._root = TreeNode("", "", None, None)
         self._size = 0
         while pending:
             node = pending.pop()
@@ -146,7 +146,7 @@ class KeyTree(Generic[T]):
         for expr, _ in self.items():
             yield expr
 
-    def _path(self, expr: str) -> list[Node]:
+    def _path(self, expr: str) -> list[TreeNode]:
         """The nodes from the root to the one at which `expr` ends; empty if there is none."""
         path = [self._root]
         start = 0

@@ -1,4 +1,4 @@
-"""`Node`: a node of `KeyTree`.
+"""`TreeNode`: a node of `KeyTree`.
 
 A node represents a beginning that stored expressions share. Its *label* is the run of chunks
 from its parent's beginning to its own: a first chunk, by which the parent finds it, and a rest.
@@ -41,20 +41,20 @@ class WildChildren:
     __slots__ = ("double", "patterns", "single")
 
     def __init__(self) -> None:
-        self.single: Node | None = None
+        self.single: TreeNode | None = None
         """The child by `*`."""
 
-        self.double: Node | None = None
+        self.double: TreeNode | None = None
         """The child by `**`."""
 
-        self.patterns: PatternIndex[Node] | None = None
+        self.patterns: PatternIndex[TreeNode] | None = None
         """The children by chunks with `$*`."""
 
     def __len__(self) -> int:
         count = 0 if self.patterns is None else len(self.patterns)
         return count + (self.single is not None) + (self.double is not None)
 
-    def all(self) -> list[Node]:
+    def all(self) -> list[TreeNode]:
         children = [] if self.patterns is None else self.patterns.values()
         if self.single is not None:
             children.append(self.single)
@@ -64,7 +64,7 @@ class WildChildren:
 
 
 @mypyc_attr(acyclic=True)
-class Node:
+class TreeNode:
     """A beginning shared by the expressions stored at and below it."""
 
     __slots__ = ("chunk", "expr", "literals", "rest", "value", "wild")
@@ -82,13 +82,13 @@ class Node:
         self.value = value
         """The value of that expression."""
 
-        self.literals: dict[str, Node] | None = None
+        self.literals: dict[str, TreeNode] | None = None
         """Children by first chunk, literal or verbatim; None if there are none."""
 
         self.wild: WildChildren | None = None
         """Children by `*`, `**` and `$*`; None if there are none."""
 
-    def child(self, chunk: str) -> Node | None:
+    def child(self, chunk: str) -> TreeNode | None:
         """The child whose label starts with exactly this chunk."""
         if "*" not in chunk or chunk[0] == "@":
             return None if self.literals is None else self.literals.get(chunk)
@@ -101,7 +101,7 @@ class Node:
             return wild.double
         return None if wild.patterns is None else wild.patterns.get(chunk)
 
-    def add_child(self, child: Node) -> None:
+    def add_child(self, child: TreeNode) -> None:
         """Add a child; there must be none with the same first chunk."""
         chunk = child.chunk
         if "*" not in chunk or chunk[0] == "@":
@@ -142,7 +142,7 @@ class Node:
         if not len(wild):
             self.wild = None
 
-    def children(self) -> list[Node]:
+    def children(self) -> list[TreeNode]:
         found = [] if self.wild is None else self.wild.all()
         if self.literals is not None:
             found.extend(self.literals.values())
@@ -156,7 +156,7 @@ class Node:
         """Keep the first `size` characters of the rest; the others move to a new child."""
         below = self.rest[size + 1 :] if size else self.rest
         chunk = first_chunk(below, 0)
-        lower: Node = Node(chunk, below[len(chunk) + 1 :], self.expr, self.value)
+        lower: TreeNode = TreeNode(chunk, below[len(chunk) + 1 :], self.expr, self.value)
         lower.literals = self.literals
         lower.wild = self.wild
         self.rest = self.rest[:size]
@@ -197,7 +197,7 @@ def shared_size(rest: str, expr: str, start: int) -> int:
     return max(shared, 0)
 
 
-def _compact(children: dict[str, Node]) -> dict[str, Node] | None:
+def _compact(children: dict[str, TreeNode]) -> dict[str, TreeNode] | None:
     """The same children in a dictionary without much unused room; None if there are none."""
     if not children:
         return None

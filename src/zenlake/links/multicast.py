@@ -24,7 +24,7 @@ Address = tuple[str, int] | tuple[str, int, int, int]
 _DATAGRAM_BYTES: Final = 65_536
 
 
-class Datagram:
+class ReceivedDatagram:
     """A received datagram: from where, and to which address of this node or to the group."""
 
     __slots__ = ("data", "destination", "source")
@@ -88,7 +88,7 @@ class MulticastSockets:
                 sources.append(own)
         return sources
 
-    def answer(self, data: bytes, datagram: Datagram) -> Address | None:
+    def answer(self, data: bytes, datagram: ReceivedDatagram) -> Address | None:
         """Send to the source of a datagram, from a socket with a port of its own.
 
         Returns the source address of the answer; None if it was not sent.
@@ -110,7 +110,7 @@ class MulticastSockets:
 
         return sorted(zip(self.sources, self.senders, strict=True), key=distance)
 
-    def receive(self, timeout_s: float | None) -> list[Datagram]:
+    def receive(self, timeout_s: float | None) -> list[ReceivedDatagram]:
         """Wait for datagrams of others; none after the timeout or after `wake`.
 
         An error that may pass is waited for; LinkError if the sockets do not work any more.
@@ -122,7 +122,7 @@ class MulticastSockets:
                 raise LinkError(self.endpoint, str(error)) from error
             return []
 
-    def _receive(self, timeout_s: float | None) -> list[Datagram]:
+    def _receive(self, timeout_s: float | None) -> list[ReceivedDatagram]:
         poll = select.poll()
         sockets = {
             one.fileno(): (one, own) for own, one in zip(self.sources, self.senders, strict=True)
@@ -132,7 +132,7 @@ class MulticastSockets:
         for descriptor in (*sockets, self._wake_in.fileno()):
             poll.register(descriptor, select.POLLIN)
         ready = poll.poll(None if timeout_s is None else max(0, timeout_s) * 1000)
-        found: list[Datagram] = []
+        found: list[ReceivedDatagram] = []
         failure: OSError | None = None
         for descriptor, _ in ready:
             known = sockets.get(descriptor)
@@ -149,7 +149,7 @@ class MulticastSockets:
                 continue
             self._errors.clear()
             if (str(source[0]).partition("%")[0], source[1]) not in self.sources:
-                found.append(Datagram(data, source, destination))
+                found.append(ReceivedDatagram(data, source, destination))
         if failure is not None and not found:
             raise failure
         return found

@@ -8,7 +8,7 @@ import time
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
 
-from zenlake.admin.facts import SessionFacts, Transport
+from zenlake.admin.facts import SessionFacts, TransportFacts
 from zenlake.admin.query import AdminQuery
 from zenlake.admin.space import AdminSpace
 from zenlake.node.link_log import printable
@@ -156,10 +156,10 @@ class Facts:
     def locators(self) -> list[str]:
         return self._node.locators()
 
-    def transports(self) -> list[Transport]:
+    def transports(self) -> list[TransportFacts]:
         return [LinkTransport(runner) for runner in list(self._node.runners.values())]
 
-    def transport_with(self, zid: ZenohId) -> Transport | None:
+    def transport_with(self, zid: ZenohId) -> TransportFacts | None:
         runner = self._node.runners.get(zid)
         return None if runner is None else LinkTransport(runner)
 

@@ -20,7 +20,7 @@ from zenlake.wire import EndPoint, WhatAmI, ZenohId
 if TYPE_CHECKING:
     from zenlake.node.autoconnect import AutoconnectStrategy
     from zenlake.node.node import Node
-    from zenlake.routing.gossip.gossip import Discovery as Gossiped
+    from zenlake.routing.gossip.gossip import GossipedNode
 
 log = logging.getLogger("zenlake.node")
 
@@ -43,7 +43,7 @@ class Discovery:
             zid, role, locators, settings.multicast_autoconnect, settings.multicast_strategy
         )
 
-    def gossiped(self, found: Sequence[Gossiped]) -> None:
+    def gossiped(self, found: Sequence[GossipedNode]) -> None:
         """Handle nodes that a neighbour announced."""
         settings = self._node.settings
         for one in found:

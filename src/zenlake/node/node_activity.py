@@ -12,7 +12,7 @@ class UnflushedSender(Protocol):
         """Send all of them, unless another thread does; called without any lock."""
 
 
-class Reader(Protocol):
+class CallbackReader(Protocol):
     """A thread that reads a link; since `callback_since`, if that is not 0, it runs a callback."""
 
     callback_since: float
@@ -27,7 +27,7 @@ class NodeActivity:
     __slots__ = ("readers_in_callbacks", "unflushed_senders")
 
     def __init__(self) -> None:
-        self.readers_in_callbacks: dict[int, Reader] = {}
+        self.readers_in_callbacks: dict[int, CallbackReader] = {}
         """The readers whose thread runs a callback, by the id of the thread."""
 
         self.unflushed_senders: list[UnflushedSender] = []

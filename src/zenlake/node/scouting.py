@@ -10,12 +10,12 @@ from math import inf
 
 from zenlake.links import LinkError, MulticastSockets
 from zenlake.links.addresses import split_address
-from zenlake.links.multicast import Address, Datagram
+from zenlake.links.multicast import Address, ReceivedDatagram
 from zenlake.node.group_taps import locator_of
 from zenlake.node.settings import NodeSettings
 from zenlake.node.tap import Tap
 from zenlake.node.threads import ThreadError, join_thread, start_thread
-from zenlake.protocol.scouting import Answerer, Found, Scouter
+from zenlake.protocol.scouting import Answerer, ScoutedNode, Scouter
 from zenlake.wire import EndPoint, WhatAmIMatcher, ZenohId
 
 log = logging.getLogger("zenlake.node")
@@ -32,7 +32,7 @@ class Scouting:
         sockets: MulticastSockets,
         scouter: Scouter | None,
         answerer: Answerer | None,
-        found: Callable[[Found], None],
+        found: Callable[[ScoutedNode], None],
         tap: Tap | None = None,
     ) -> None:
         self._sockets = sockets
@@ -75,7 +75,7 @@ class Scouting:
         if self._tap is not None:
             self._tap.scouting(locator_of(source), locator_of(destination), data)
 
-    def _receive(self, datagram: Datagram) -> None:
+    def _receive(self, datagram: ReceivedDatagram) -> None:
         self._record(datagram.source, datagram.destination, datagram.data)
         if self._answerer is not None:
             source = str(datagram.source[0])
@@ -101,7 +101,7 @@ class Scouting:
 def scout(
     settings: NodeSettings,
     wanted: int,
-    found: Callable[[Found], None],
+    found: Callable[[ScoutedNode], None],
     answerer: Answerer | None = None,
     own_zid: ZenohId | None = None,
     tap: Tap | None = None,

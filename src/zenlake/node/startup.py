@@ -16,7 +16,7 @@ from zenlake.node.connect import Connector
 from zenlake.node.discovery import connect_to
 from zenlake.node.scouting import scout
 from zenlake.node.threads import join_thread, start_thread
-from zenlake.protocol.scouting import Answerer, Found
+from zenlake.protocol.scouting import Answerer, ScoutedNode
 from zenlake.routing.region import EQUAL
 from zenlake.wire import EndPoint, WhatAmI
 
@@ -159,10 +159,10 @@ class ScoutingConnector(Connector):
     def try_all(self) -> bool:
         node = self._node
         settings = node.settings
-        found: list[Found] = []
+        found: list[ScoutedNode] = []
         news = threading.Condition()
 
-        def note(one: Found) -> None:
+        def note(one: ScoutedNode) -> None:
             with news:
                 if one.locators and all(one.zid != other.zid for other in found):
                     found.append(one)
@@ -233,7 +233,7 @@ def _scout(node: Node) -> None:
         answerer = Answerer(node.zid, node.role, time.monotonic())
         answerer.listens_at(node.accepting.locators())
 
-    def found(one: Found) -> None:
+    def found(one: ScoutedNode) -> None:
         node.discovery.scouted(one.zid, one.role, one.locators)
 
     try:

@@ -101,7 +101,7 @@ class ReassemblyBudget:
         self._held.large -= after - before - first
 
 
-class Pending:
+class IncompleteMessage:
     """An incomplete message.
 
     It is one growing buffer, not a list of pieces: a million fragments of one byte cost a million
@@ -149,7 +149,7 @@ class Reassembly:
         self._is_marked = patch >= 1
         self._message_bytes_max = message_bytes_max
         self._budget = budget
-        self._pending: list[Pending | None] = [None] * CHANNELS
+        self._pending: list[IncompleteMessage | None] = [None] * CHANNELS
         self.dropped_fragments = 0
         """Fragments of messages that could not be delivered, each counted when it was received."""
         self.dropped_messages = 0
@@ -171,7 +171,7 @@ class Reassembly:
                 self._drop(channel, pending)
                 return None
         if pending is None:
-            pending = Pending()
+            pending = IncompleteMessage()
             self._pending[channel] = pending
         elif fragment.sn != pending.next_sn:
             self._drop(channel, pending)
@@ -187,7 +187,9 @@ class Reassembly:
         self._release(channel, pending)
         return pending.data.getvalue()
 
-    def _append(self, channel: int, pending: Pending, fragment: Fragment, now: float) -> None:
+    def _append(
+        self, channel: int, pending: IncompleteMessage, fragment: Fragment, now: float
+    ) -> None:
         size = len(fragment.payload)
         pending.next_sn = next_sn(fragment.sn, self._mask)
         pending.touched_at = now
@@ -205,7 +207,7 @@ class Reassembly:
         if self._pending[channel] is not pending:  # freed meanwhile, without these bytes
             self._budget.refund(before, before + size)
 
-    def _charge(self, pending: Pending, size: int) -> str:
+    def _charge(self, pending: IncompleteMessage, size: int) -> str:
         """Charge the bytes of a fragment; the key of the limit that forbids it, or ""."""
         before = pending.size
         after = before + size
@@ -216,7 +218,7 @@ class Reassembly:
             return SESSION_KEY
         return self._budget.charge(before, after)
 
-    def _exceed(self, channel: int, pending: Pending, limit_key: str) -> None:
+    def _exceed(self, channel: int, pending: IncompleteMessage, limit_key: str) -> None:
         """Free the bytes of a message; its further fragments are skipped."""
         budget = self._budget
         limit = self._message_bytes_max
@@ -236,13 +238,13 @@ class Reassembly:
         pending.dropped = dropped
         self.dropped_messages += 1
 
-    def _drop(self, channel: int, pending: Pending | None) -> None:
+    def _drop(self, channel: int, pending: IncompleteMessage | None) -> None:
         if pending is not None:
             if pending.dropped is None:
                 self.dropped_messages += 1
             self._release(channel, pending)
 
-    def _release(self, channel: int, pending: Pending) -> None:
+    def _release(self, channel: int, pending: IncompleteMessage) -> None:
         if self._pending[channel] is pending:
             self._pending[channel] = None
             self._budget.refund(0, pending.size)

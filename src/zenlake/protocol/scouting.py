@@ -28,7 +28,7 @@ _ANSWERS_AT_ONCE: Final = 8.0
 _ANSWERS_PER_SECOND: Final = 2.0
 
 
-class Found:
+class ScoutedNode:
     """A node that answered; without locators it cannot be connected to."""
 
     __slots__ = ("locators", "role", "zid")
@@ -39,7 +39,7 @@ class Found:
         self.locators = locators
 
     def __repr__(self) -> str:
-        return f"Found({self.role} {self.zid} at {', '.join(self.locators)})"
+        return f"ScoutedNode({self.role} {self.zid} at {', '.join(self.locators)})"
 
 
 class Scouter:
@@ -66,7 +66,7 @@ class Scouter:
         self._wait_s = min(2 * self._wait_s, _WAIT_S_MAX)
         return self._scout
 
-    def receive(self, datagram: bytes) -> Found | None:
+    def receive(self, datagram: bytes) -> ScoutedNode | None:
         """The node that sent a HELLO, if its role is wanted."""
         message = _read(datagram)
         if message is None:
@@ -75,7 +75,7 @@ class Scouter:
             return None
         if message.zid == self._own_zid:
             return None
-        return Found(message.zid, message.whatami, message.locators or ())
+        return ScoutedNode(message.zid, message.whatami, message.locators or ())
 
 
 class Answerer:

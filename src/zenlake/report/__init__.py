@@ -6,7 +6,7 @@ rows; `page` puts them into a document with the scripts of `assets`, which draw 
 
 from __future__ import annotations
 
-from zenlake.report.report import Report, collect, write
+from zenlake.report.report import WrittenPage, collect, write
 from zenlake.report.selection import Selection
 
-__all__ = ["Report", "Selection", "collect", "write"]
+__all__ = ["Selection", "WrittenPage", "collect", "write"]

@@ -26,7 +26,7 @@ from zenlake.report.violations import violations
 from zenlake.report.waterfall import waterfall
 
 
-class Report(NamedTuple):
+class WrittenPage(NamedTuple):
     """A page that was written."""
 
     path: Path
@@ -36,7 +36,7 @@ class Report(NamedTuple):
     findings: list[str]
 
 
-def write(store: Tables, path: Path, selection: Selection) -> Report:
+def write(store: Tables, path: Path, selection: Selection) -> WrittenPage:
     begun = time.perf_counter()
     data = collect(store, selection)
     text = html(data).encode()
@@ -44,7 +44,7 @@ def write(store: Tables, path: Path, selection: Selection) -> Report:
         file.write(text)
     spent = round(time.perf_counter() - begun, 3)
     texts = [finding["text"] for finding in data["findings"]]
-    return Report(path, len(text), spent, data["overview"]["messages"], texts)
+    return WrittenPage(path, len(text), spent, data["overview"]["messages"], texts)
 
 
 def collect(store: Tables, selection: Selection) -> dict[str, Any]:

@@ -16,7 +16,7 @@ _PAUSE_SHARE: Final = 0.2
 _WIDTH_NS_MIN: Final = 1_000_000
 
 
-class Segment(NamedTuple):
+class RecordedSpan(NamedTuple):
     first_ns: int
     last_ns: int
     first_bin: int
@@ -32,11 +32,11 @@ class TimeAxis:
         spans = _joined(captures)
         drawn_ns = sum(last - first for first, last in spans)
         self.width_ns = max(_WIDTH_NS_MIN, -(-drawn_ns // BINS_MAX))
-        self.segments: list[Segment] = []
+        self.segments: list[RecordedSpan] = []
         self.bins = 0
         for first, last in spans:
             count = (last - first) // self.width_ns + 1
-            self.segments.append(Segment(first, last, self.bins, count))
+            self.segments.append(RecordedSpan(first, last, self.bins, count))
             self.bins += count
 
     @property

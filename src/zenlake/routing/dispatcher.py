@@ -23,7 +23,7 @@ from zenlake.routing.forwarding.queries import Queries
 from zenlake.routing.forwarding.route import Route
 from zenlake.routing.forwarding.run_forwarder import RunForwarder
 from zenlake.routing.gossip.gateway_gossip import GatewayGossip
-from zenlake.routing.gossip.gossip import Discovery, Gossip
+from zenlake.routing.gossip.gossip import Gossip, GossipedNode
 from zenlake.routing.gossip.multihop_gossip import MultihopGossip
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.memory import Account
@@ -455,7 +455,7 @@ class Dispatcher:
             return True
         return any(sourced.network.has_discoveries() for sourced in self._sourced)
 
-    def pop_discoveries(self) -> list[Discovery]:
+    def pop_discoveries(self) -> list[GossipedNode]:
         """Nodes that gossip described since the last call and that are not neighbours."""
         found = self._gossip.pop_discoveries()
         for sourced in self._sourced:

@@ -16,7 +16,7 @@ TIMERS_PER_SLICE: Final = 64
 
 
 @mypyc_attr(acyclic=True)
-class Timer:
+class Deadline:
     """Something with a deadline; `Timers.end` cancels it."""
 
     __slots__ = ("deadline", "is_ended")
@@ -32,19 +32,19 @@ class Timers:
     __slots__ = ("_count", "_heap", "_open")
 
     def __init__(self) -> None:
-        self._heap: list[tuple[float, int, Timer]] = []
+        self._heap: list[tuple[float, int, Deadline]] = []
         self._count = 0
         self._open = 0
 
     def __len__(self) -> int:
         return self._open
 
-    def start(self, timer: Timer) -> None:
+    def start(self, timer: Deadline) -> None:
         self._count += 1
         self._open += 1
         heappush(self._heap, (timer.deadline, self._count, timer))
 
-    def end(self, timer: Timer) -> None:
+    def end(self, timer: Deadline) -> None:
         """Cancel a timer; may be called twice."""
         if timer.is_ended:
             return
@@ -56,7 +56,7 @@ class Timers:
             self._heap = [entry for entry in self._heap if not entry[2].is_ended]
             heapify(self._heap)
 
-    def close(self) -> list[Timer]:
+    def close(self) -> list[Deadline]:
         """Cancel all timers and return those that had not ended."""
         left = [entry[2] for entry in self._heap if not entry[2].is_ended]
         self._heap.clear()
@@ -69,12 +69,12 @@ class Timers:
             heappop(heap)
         return heap[0][0] if heap else None
 
-    def pop_due(self, now: float, count_max: int) -> list[Timer]:
+    def pop_due(self, now: float, count_max: int) -> list[Deadline]:
         """The timers whose time has come, in order, at most so many; they are ended by this.
 
         The others stay due, which `next_deadline` shows.
         """
-        due: list[Timer] = []
+        due: list[Deadline] = []
         heap = self._heap
         while heap and heap[0][0] <= now and len(due) < count_max:
             timer = heappop(heap)[2]

@@ -17,7 +17,6 @@ from zenlake.rules.fact_updates import forget_fragments, update_facts
 from zenlake.rules.facts import (
     DATAGRAMS,
     OPENED,
-    Ending,
     LinkFacts,
     OpenFragments,
     OpenInterest,
@@ -25,6 +24,7 @@ from zenlake.rules.facts import (
     Seen,
     SeenBatch,
     SeenGap,
+    SessionEnd,
     SessionFacts,
     SideFacts,
 )
@@ -293,7 +293,7 @@ class Checker:
     def _end(self, facts: SessionFacts, time_ns: int, closed_by: Node | None, is_cut: bool) -> None:
         if facts.is_over:
             return
-        ending = Ending(time_ns, closed_by, is_cut)
+        ending = SessionEnd(time_ns, closed_by, is_cut)
         for side in facts.sides.values():
             for request in side.requests.values():
                 self._apply_to_open(
@@ -307,7 +307,7 @@ class Checker:
         facts.is_over = True
 
     def _apply_to_open(
-        self, subject: type, what: Any, ending: Ending, facts: SessionFacts, place: Place
+        self, subject: type, what: Any, ending: SessionEnd, facts: SessionFacts, place: Place
     ) -> None:
         self._apply(self._by_subject.get(subject, _NOTHING), what, ending, facts, place)
 

@@ -387,7 +387,7 @@ class SeenGap:
         self.facts = facts
 
 
-class Ending:
+class SessionEnd:
     """How a session ended: the time, and which node sent a CLOSE, if one did."""
 
     __slots__ = ("closed_by", "is_cut", "time_ns")

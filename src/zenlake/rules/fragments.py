@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.rules.facts import Ending, OpenFragments, Seen, SeenGap
+from zenlake.rules.facts import OpenFragments, Seen, SeenGap, SessionEnd
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Condition, Irregular
 from zenlake.trace.channel import channel_key
@@ -99,7 +99,7 @@ def fragment_out_of_order(message: Fragment, seen: Seen) -> str | None:
     whole=True,
     screen=Irregular("FRAGMENTS"),
 )
-def fragments_without_end(waiting: OpenFragments, end: Ending) -> str | None:
+def fragments_without_end(waiting: OpenFragments, end: SessionEnd) -> str | None:
     waited_ns = _closed_after_ns(waiting, end)
     if waited_ns is None or waited_ns <= _SENDING_NS:
         return None
@@ -116,14 +116,14 @@ def fragments_without_end(waiting: OpenFragments, end: Ending) -> str | None:
     whole=True,
     screen=Irregular("FRAGMENTS"),
 )
-def fragments_cut_by_close(waiting: OpenFragments, end: Ending) -> str | None:
+def fragments_cut_by_close(waiting: OpenFragments, end: SessionEnd) -> str | None:
     waited_ns = _closed_after_ns(waiting, end)
     if waited_ns is None or waited_ns > _SENDING_NS:
         return None
     return "CLOSE came before the last fragment"
 
 
-def _closed_after_ns(waiting: OpenFragments, end: Ending) -> int | None:
+def _closed_after_ns(waiting: OpenFragments, end: SessionEnd) -> int | None:
     """How long after the last fragment its sender sent CLOSE; None if it sent none."""
     if end.closed_by is None or end.closed_by is not waiting.place.node:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.rules.facts import Ending, OpenInterest, Seen
+from zenlake.rules.facts import OpenInterest, Seen, SessionEnd
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Condition
 from zenlake.wire import Declare, DeclareFinal, Interest
@@ -188,7 +188,7 @@ def final_for_future(message: Declare, seen: Seen) -> str | None:
     page="Declarations, D_FINAL; behaviour reference §3.2",
     whole=True,
 )
-def final_missing(interest: OpenInterest, end: Ending) -> str | None:
+def final_missing(interest: OpenInterest, end: SessionEnd) -> str | None:
     asked = interest.interest
     if not interest.asks_for_current or interest.finals:
         return None

@@ -7,7 +7,7 @@ from typing import Final
 from zenlake.keyexpr.texts import texts_intersect
 from zenlake.rules.channels import qos_byte
 from zenlake.rules.fact_updates import is_timeout
-from zenlake.rules.facts import Ending, OpenRequest, Seen
+from zenlake.rules.facts import OpenRequest, Seen, SessionEnd
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Condition, TrackedBy
 from zenlake.wire import Err, Reply, Request, Response, ResponseFinal
@@ -147,7 +147,7 @@ def response_final_repeated(message: ResponseFinal, seen: Seen) -> str | None:
     whole=True,
     screen=TrackedBy("requests"),
 )
-def response_final_missing(request: OpenRequest, end: Ending) -> str | None:
+def response_final_missing(request: OpenRequest, end: SessionEnd) -> str | None:
     timeout_ms = DEFAULT_QUERY_TIMEOUT_MS if request.timeout_ms is None else request.timeout_ms
     waited_ms = (end.time_ns - request.place.time_ns) / 1e6
     if waited_ms < timeout_ms + _MARGIN_MS or waited_ms < 2 * timeout_ms:

@@ -10,7 +10,7 @@ from zenlake.semantics.consolidation import is_older
 from zenlake.wire import ConsolidationMode, Timestamp
 
 
-class Held:
+class HeldReply:
     """A reply that LATEST holds until the query ends."""
 
     __slots__ = ("handler_bytes", "item", "size", "time")
@@ -47,7 +47,7 @@ class Consolidation:
         self._bytes_max = bytes_max
         self.refused = 0
         self._delivered: dict[str, Timestamp | None] = {}
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, HeldReply] = {}
         self._held_bytes = 0
 
     def held_count(self) -> int:
@@ -91,9 +91,9 @@ class Consolidation:
         if held is not None:
             self._held_bytes -= held.size
         self._held_bytes += size
-        self._held[key] = Held(time, item, size, handler_bytes)
+        self._held[key] = HeldReply(time, item, size, handler_bytes)
 
-    def release(self) -> list[Held]:
+    def release(self) -> list[HeldReply]:
         """Return all held replies, and forget them."""
         held = list(self._held.values())
         self._held.clear()

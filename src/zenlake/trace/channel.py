@@ -21,7 +21,7 @@ _GUESSED_GAP_MAX: Final = 64
 """If the resolution is not known, a larger step is not a gap: the numbers wrapped around."""
 
 
-class Reassembly:
+class IncompleteMessages:
     """The incomplete messages of all channels and their size; the limit drops the oldest."""
 
     __slots__ = ("held_bytes", "waiting")
@@ -46,7 +46,7 @@ class Channel:
         "pieces",
     )
 
-    def __init__(self, reassembly: Reassembly, last_sn: int = UNKNOWN) -> None:
+    def __init__(self, reassembly: IncompleteMessages, last_sn: int = UNKNOWN) -> None:
         self._reassembly = reassembly
         self.last_sn = last_sn
         self.pieces: list[bytes] = []

@@ -7,7 +7,7 @@ numbers belong to the session, not to the link.
 from __future__ import annotations
 
 from zenlake.limits import TRACE_SESSIONS_MAX
-from zenlake.trace.channel import Channel, Reassembly
+from zenlake.trace.channel import Channel, IncompleteMessages
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.links.units import COMPRESSED, LOW_LATENCY
@@ -40,7 +40,7 @@ class Sessions:
         """A dict, because an attempt that joins another session is removed."""
         self.forgotten = 0
         """How many closed sessions were dropped from `found` at its limit."""
-        self.reassembly = Reassembly()
+        self.reassembly = IncompleteMessages()
         self.keys = KeyMemory()
         self._by_pair: dict[tuple[str, str], Session] = {}
         self._groups: dict[str, Session] = {}

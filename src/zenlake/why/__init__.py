@@ -25,7 +25,7 @@ One engine, two readers: the same capture gives the same stories from its file a
 
 from zenlake.why.records import Evidence
 from zenlake.why.scope import Scope, parse_scope
-from zenlake.why.stories import Report, report
+from zenlake.why.stories import CaptureStories, report
 from zenlake.why.story import Story
 
-__all__ = ["Evidence", "Report", "Scope", "Story", "parse_scope", "report"]
+__all__ = ["CaptureStories", "Evidence", "Scope", "Story", "parse_scope", "report"]

@@ -30,7 +30,7 @@ from zenlake.why.waiting_story import (
 
 
 @dataclass
-class Report:
+class CaptureStories:
     """The stories of one capture, and how often each cause was found."""
 
     evidence: Evidence
@@ -43,7 +43,7 @@ class Report:
         return any(story.failed for story in self.stories)
 
 
-def report(evidence: Evidence, scope: Scope, *, is_ungrouped: bool = False) -> Report:
+def report(evidence: Evidence, scope: Scope, *, is_ungrouped: bool = False) -> CaptureStories:
     """The stories that are asked for; without a selection, all that did not go well.
 
     Stories of the same group are shown once, unless `is_ungrouped` is set or a query is named.
@@ -51,7 +51,7 @@ def report(evidence: Evidence, scope: Scope, *, is_ungrouped: bool = False) -> R
     is_ungrouped = is_ungrouped or scope.query is not None
     network = Network(evidence)
     end_with_their_routers(network, evidence.declarations)
-    made = Report(evidence)
+    made = CaptureStories(evidence)
     is_asked = scope.key is not None or scope.query is not None or scope.packet is not None
     groups: dict[tuple[object, ...], Story] = {}
     for story in _stories(network, scope):

@@ -20,7 +20,7 @@ from tests.routing.playbook import (
     zid_of,
 )
 from zenlake.limits import ROUTE_NOTES_MAX
-from zenlake.routing.forwarding.explanation import Explanation
+from zenlake.routing.forwarding.explanation import RouteExplanation
 from zenlake.routing.work import SLICE_STEPS, UNLIMITED, Work
 from zenlake.wire import Push, QueryTarget, Request
 
@@ -39,19 +39,19 @@ def result_of(job: Generator[None, None, T], work: Work, steps: int = UNLIMITED)
             return found
 
 
-def explained(play: Play, source: str, key: str) -> Explanation:
+def explained(play: Play, source: str, key: str) -> RouteExplanation:
     explainer = play.dispatcher.explainer
     job = explainer.explain_publication(play.faces[source], None, key)
     return result_of(job, play.dispatcher.tables.work)
 
 
-def asked(play: Play, source: str, key: str, target: QueryTarget) -> Explanation:
+def asked(play: Play, source: str, key: str, target: QueryTarget) -> RouteExplanation:
     explainer = play.dispatcher.explainer
     job = explainer.explain_query(play.faces[source], None, key, target)
     return result_of(job, play.dispatcher.tables.work)
 
 
-def verdicts(play: Play, explanation: Explanation) -> dict[tuple[str, str], str]:
+def verdicts(play: Play, explanation: RouteExplanation) -> dict[tuple[str, str], str]:
     names = {face: name for name, face in play.faces.items()}
     return {(names[note.holder], note.key): note.verdict for note in explanation.notes.notes}
 

@@ -13,7 +13,7 @@ from tests.routing.gossip.test_gateways import peer_between, send_links
 from tests.routing.playbook import put, queryable, request, subscriber, zid_of
 from tests.routing.web import Web
 from zenlake.routing.face import Face
-from zenlake.routing.forwarding.explanation import Explanation
+from zenlake.routing.forwarding.explanation import RouteExplanation
 from zenlake.routing.region import BESIDE
 from zenlake.routing.work import UNLIMITED
 from zenlake.wire import Push, QueryTarget, Request, ZenohId
@@ -40,7 +40,7 @@ def random_web(seed: int) -> tuple[Web, random.Random]:
 
 def explain(
     web: Web, router: str, source: Face, root: ZenohId | None, key: str, target: QueryTarget | None
-) -> Explanation:
+) -> RouteExplanation:
     dispatcher = web.routers[router]
     explainer = dispatcher.explainer
     job = (

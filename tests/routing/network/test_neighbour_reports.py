@@ -6,7 +6,7 @@ from tests.routing.network.mesh import Router
 from tests.routing.playbook import interest, no_token, token, zid_of
 from tests.routing.web import Web
 from zenlake.routing.declarations.entity import PLAIN, SUBSCRIBER, TOKEN
-from zenlake.routing.network.neighbour_reports import PATIENCE_MAX_S, PATIENCE_S, Reports
+from zenlake.routing.network.neighbour_reports import PATIENCE_MAX_S, PATIENCE_S, NeighbourReports
 from zenlake.routing.network.withdrawals import KEPT_S
 from zenlake.wire import Declare, DeclareToken, LinkState, LinkStateList, Oam, WhatAmI, WireExpr
 
@@ -128,7 +128,7 @@ def test_reports_from_before_a_restart_are_ignored() -> None:
 
 def test_reports_are_charged_to_the_reporting_neighbour() -> None:
     sender, _ = Router("a1").face("b2")
-    reports = Reports()
+    reports = NeighbourReports()
     report = reports.report_from(sender)
     assert report.add(TOKEN, "k", PLAIN)
     assert report.add(SUBSCRIBER, "k", PLAIN)
@@ -144,7 +144,7 @@ def test_reports_are_charged_to_the_reporting_neighbour() -> None:
 
 def test_waiting_for_reports_of_a_parent_ends() -> None:
     sender, _ = Router("a1").face("b2")
-    reports = Reports()
+    reports = NeighbourReports()
     assert not reports.believe(sender, 1.0)
     assert reports.complete_at() == 1.0 + PATIENCE_S
     reports.received_at = 1.5

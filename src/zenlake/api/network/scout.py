@@ -18,7 +18,7 @@ from zenlake.api.values.whatami_matcher import WhatAmIMatcher, into_matcher
 from zenlake.errors import ZError
 from zenlake.node.scouting import Scouting
 from zenlake.node.scouting import scout as start_scouting
-from zenlake.protocol.scouting import Found
+from zenlake.protocol.scouting import ScoutedNode
 
 
 @final
@@ -32,7 +32,7 @@ class Hello(NoConstructor):
     _locators: tuple[str, ...]
 
     @classmethod
-    def from_found(cls, found: Found) -> Self:
+    def from_found(cls, found: ScoutedNode) -> Self:
         made = object.__new__(cls)
         made._zid = found.zid
         made._whatami = found.role
@@ -144,7 +144,7 @@ def scout(
     settings = node_settings(Config() if config is None else config)
     binding = HandlerBinding(handler)
 
-    def found(one: Found) -> None:
+    def found(one: ScoutedNode) -> None:
         binding.sink.push(Hello.from_found(one))
         binding.sink.after_unlock()
 

@@ -16,13 +16,13 @@ from zenlake.routing.declarations.entity import Entity
 from zenlake.routing.face import Face
 from zenlake.routing.region import BELOW, BESIDE
 from zenlake.routing.tables import Tables
-from zenlake.routing.timers import TIMERS_PER_SLICE, Timer, Timers
+from zenlake.routing.timers import TIMERS_PER_SLICE, Deadline, Timers
 
 PATIENCE_S: Final = 1.0
 """Within this time a peer and its gateways exchange a token or its end."""
 
 
-class DeferredToken(Timer):
+class DeferredToken(Deadline):
     __slots__ = ("face", "is_new", "key")
 
     def __init__(self, face: Face, key: str, deadline: float, is_new: bool) -> None:

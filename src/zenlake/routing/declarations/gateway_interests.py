@@ -12,7 +12,7 @@ from zenlake.routing.declarations.interest import (
     KEYS_BIT,
     KIND_BITS,
     DownInterest,
-    Pending,
+    PendingAnswer,
     UpInterest,
 )
 from zenlake.routing.face import CONTROL, Face
@@ -35,7 +35,7 @@ class GatewayInterests:
 
         `interest.pending` is set if the answer must wait for the answers of gateways.
         """
-        pending = Pending(interest, now + self._tables.settings.interest_timeout_s)
+        pending = PendingAnswer(interest, now + self._tables.settings.interest_timeout_s)
         for gateway in self._tables.gateways():
             is_full = len(gateway.up_by_id) >= self._tables.settings.interests_max
             if is_full and not interest.face.is_local:
@@ -126,7 +126,7 @@ class GatewayInterests:
 
     def handle_timeout(self, now: float) -> None:
         for timer in self.timers.pop_due(now, TIMERS_PER_SLICE):
-            assert isinstance(timer, Pending)
+            assert isinstance(timer, PendingAnswer)
             self._tables.counters.timed_out_interests += 1
             self._answer(timer)
             for up in list(timer.interest.up):
@@ -159,7 +159,7 @@ class GatewayInterests:
                 self._answer(pending)
         up.waiting.clear()
 
-    def _answer(self, pending: Pending) -> None:
+    def _answer(self, pending: PendingAnswer) -> None:
         """Send D_FINAL, unless this node is still sending its own part; then D_FINAL follows it."""
         interest = pending.interest
         interest.pending = None

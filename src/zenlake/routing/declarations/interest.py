@@ -6,7 +6,7 @@ from typing import Final
 
 from zenlake.routing.declarations.entity import QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.face import Face
-from zenlake.routing.timers import Timer
+from zenlake.routing.timers import Deadline
 from zenlake.wire import Interest
 from zenlake.wire.values.choices import InterestMode
 
@@ -49,7 +49,7 @@ class DownInterest:
         self.aggregate = aggregate
         """Whether one declaration on its own key stands for all that match (§3.6)."""
 
-        self.pending: Pending | None = None
+        self.pending: PendingAnswer | None = None
         """The answer that waits for gateways, None once it is complete."""
 
         self.is_answered = False
@@ -87,10 +87,10 @@ class UpInterest:
         """Whether D_FINAL came: the gateway has declared all that matches."""
 
         self.users: dict[DownInterest, None] = {}
-        self.waiting: list[Pending] = []
+        self.waiting: list[PendingAnswer] = []
 
 
-class Pending(Timer):
+class PendingAnswer(Deadline):
     """The answer to a CURRENT interest, until the gateways have answered theirs."""
 
     __slots__ = ("answered_keys", "interest", "missing")

@@ -22,7 +22,7 @@ from zenlake.wire.values.choices import QueryTarget
 from zenlake.wire.values.zenoh_id import ZenohId
 
 
-class Explanation:
+class RouteExplanation:
     """The neighbours that get a message, and the decision about each candidate."""
 
     __slots__ = ("faces", "notes", "root", "source")
@@ -47,11 +47,11 @@ class Explainer:
 
     def explain_publication(
         self, source: Face, root: ZenohId | None, key: str
-    ) -> Generator[None, None, Explanation]:
+    ) -> Generator[None, None, RouteExplanation]:
         """Explain a valid key. `root` is the router where it entered, if a router is the source."""
         search = self._tables.entities[SUBSCRIBER].search(key)
         origin = self._origin_of(source, root)
-        explained = Explanation(source, self._root_of(origin))
+        explained = RouteExplanation(source, self._root_of(origin))
         route = yield from self._publications.find_route(origin, key, search, explained.notes)
         explained.faces = [face for face in route.faces if face is not source]
         self._note_source(explained)
@@ -59,10 +59,10 @@ class Explainer:
 
     def explain_query(
         self, source: Face, root: ZenohId | None, key: str, target: QueryTarget | None
-    ) -> Generator[None, None, Explanation]:
+    ) -> Generator[None, None, RouteExplanation]:
         """Explain a query on a valid key, like a publication."""
         origin = self._origin_of(source, root)
-        explained = Explanation(source, self._root_of(origin))
+        explained = RouteExplanation(source, self._root_of(origin))
         found: list[QueryRoute] = []
         targets = QueryTargets(self._tables)
         yield from targets.make_route(origin, key, found, explained.notes)
@@ -93,7 +93,7 @@ class Explainer:
             return None
         return self._tables.zid if origin.root is None else origin.root
 
-    def _note_source(self, explained: Explanation) -> None:
+    def _note_source(self, explained: RouteExplanation) -> None:
         for note in explained.notes.notes:
             if note.hop is explained.source:
                 explained.notes.judge(note, IS_SOURCE)

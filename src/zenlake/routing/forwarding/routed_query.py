@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from zenlake._mypyc import mypyc_attr
 from zenlake.routing.face import Face
-from zenlake.routing.timers import Timer
+from zenlake.routing.timers import Deadline
 from zenlake.wire.values.qos import QoS
 
 
@@ -68,7 +68,7 @@ class RoutedQuery:
 
 
 @mypyc_attr(acyclic=True)
-class Branch(Timer):
+class Branch(Deadline):
     """The same query on one of the faces it was sent to."""
 
     __slots__ = ("before", "face", "query", "request_id")

@@ -2,7 +2,7 @@
 
 A peer describes itself and its direct neighbours to each new neighbour. The description that a
 neighbour sends of itself is forwarded to the others, one hop; its description of a third node is a
-`Discovery`, to which this node may connect.
+`GossipedNode`, to which this node may connect.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LINK_STATE: Final = 1
 """The id of the OAM message."""
 
 
-class Discovery:
+class GossipedNode:
     """A node that another one described, to consider for a connection."""
 
     __slots__ = ("locators", "role", "zid")
@@ -34,7 +34,7 @@ class Discovery:
         self.locators = locators
 
     def __repr__(self) -> str:
-        return f"Discovery({self.zid}, {self.role}, {self.locators})"
+        return f"GossipedNode({self.zid}, {self.role}, {self.locators})"
 
 
 class Neighbour:
@@ -59,7 +59,7 @@ class Gossip:
         self.own_locators: list[str] = []
         self._own_sn = 1
         self._neighbours: dict[ZenohId, Neighbour] = {}
-        self._discoveries: dict[ZenohId, Discovery] = {}
+        self._discoveries: dict[ZenohId, GossipedNode] = {}
 
     def set_locators(self, locators: list[str]) -> None:
         """Where others can connect to this node."""
@@ -138,7 +138,7 @@ class Gossip:
     def has_discoveries(self) -> bool:
         return len(self._discoveries) > 0
 
-    def pop_discoveries(self) -> list[Discovery]:
+    def pop_discoveries(self) -> list[GossipedNode]:
         found = [d for d in self._discoveries.values() if d.zid not in self._neighbours]
         self._discoveries.clear()
         return found
@@ -158,7 +158,7 @@ class Gossip:
     def _discover(self, zid: ZenohId, state: LinkState) -> None:
         if len(self._discoveries) < GOSSIP_DISCOVERIES_MAX or zid in self._discoveries:
             role = WhatAmI.ROUTER if state.whatami is None else state.whatami
-            self._discoveries[zid] = Discovery(zid, role, state.locators or ())
+            self._discoveries[zid] = GossipedNode(zid, role, state.locators or ())
 
     def _describe_self(self, with_links: bool) -> LinkState:
         """The state of this node; its links are sent only to gateways (§4.7)."""

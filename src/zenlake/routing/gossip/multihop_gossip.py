@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from zenlake.routing.face import Face
 from zenlake.routing.gossip.gateways import place, set_gateways
-from zenlake.routing.gossip.gossip import Discovery, Gossip
+from zenlake.routing.gossip.gossip import Gossip, GossipedNode
 from zenlake.routing.network.network import Network
 from zenlake.routing.region import BESIDE
 from zenlake.routing.tables import Tables
@@ -59,7 +59,7 @@ class MultihopGossip(Gossip):
     def has_discoveries(self) -> bool:
         return self._network.has_discoveries()
 
-    def pop_discoveries(self) -> list[Discovery]:
+    def pop_discoveries(self) -> list[GossipedNode]:
         return self._network.pop_discoveries()
 
     # The gateways of the peers below a router.

@@ -17,7 +17,7 @@ from typing import Final
 from zenlake.limits import GOSSIP_DISCOVERIES_MAX
 from zenlake.routing.counters import Counters
 from zenlake.routing.face import Face
-from zenlake.routing.gossip.gossip import LINK_STATE, Discovery
+from zenlake.routing.gossip.gossip import LINK_STATE, GossipedNode
 from zenlake.routing.network.graph import NetworkGraph
 from zenlake.routing.network.link_states import NetworkLink, Statement, forgot, read_statements
 from zenlake.routing.network.node import NetworkNode
@@ -73,7 +73,7 @@ class Flooding:
         self.links: dict[ZenohId, NetworkLink] = {}
         """Links to neighbours, by their faces."""
 
-        self.discoveries: dict[ZenohId, Discovery] = {}
+        self.discoveries: dict[ZenohId, GossipedNode] = {}
         """Nodes with locators, until `pop_discoveries`."""
 
         self.forgotten: list[tuple[Face, ZenohId]] = []
@@ -306,7 +306,7 @@ class Flooding:
             if not node.locators or role is None or node.zid in self.links:
                 continue
             if len(self.discoveries) < GOSSIP_DISCOVERIES_MAX or node.zid in self.discoveries:
-                self.discoveries[node.zid] = Discovery(node.zid, role, node.locators)
+                self.discoveries[node.zid] = GossipedNode(node.zid, role, node.locators)
 
     # Link states that neighbours are sent.
 

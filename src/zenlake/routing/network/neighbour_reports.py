@@ -1,4 +1,4 @@
-"""`Reports`: what each neighbour reports that a router of the network has declared.
+"""`NeighbourReports`: what each neighbour reports that a router of the network has declared.
 
 Declarations between routers have no version. When a tree changes, two neighbours may report what
 its root has: one that no longer receives the changes, and one that does not know yet that it has to
@@ -26,7 +26,7 @@ PATIENCE_MAX_S: Final = 10.0
 """The time after which the report is complete even if declarations still arrive."""
 
 
-class Report:
+class NeighbourReport:
     """The report of one neighbour."""
 
     __slots__ = ("_bytes", "_sender", "infos", "was_believed")
@@ -63,14 +63,14 @@ class Report:
         self.infos = [{} for _ in KINDS]
 
 
-class Reports:
+class NeighbourReports:
     """All reports about one router."""
 
     __slots__ = ("_by", "believed", "changed_at", "is_complete", "received_at")
 
     def __init__(self) -> None:
-        self._by: dict[Face, Report] = {}
-        self.believed: Report | None = None
+        self._by: dict[Face, NeighbourReport] = {}
+        self.believed: NeighbourReport | None = None
         """The report of the parent; None if there is no parent, or if it cannot be relied on."""
 
         self.changed_at = 0.0
@@ -82,10 +82,10 @@ class Reports:
         self.is_complete = True
         """Whether only the report of the parent counts."""
 
-    def report_from(self, sender: Face) -> Report:
+    def report_from(self, sender: Face) -> NeighbourReport:
         report = self._by.get(sender)
         if report is None:
-            report = self._by[sender] = Report(sender)
+            report = self._by[sender] = NeighbourReport(sender)
         return report
 
     def believe(self, sender: Face | None, now: float) -> bool:

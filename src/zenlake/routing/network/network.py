@@ -20,7 +20,7 @@ from typing import Final
 
 from zenlake.routing.counters import Counters
 from zenlake.routing.face import Face
-from zenlake.routing.gossip.gossip import Discovery
+from zenlake.routing.gossip.gossip import GossipedNode
 from zenlake.routing.network.flooding import Flooding
 from zenlake.routing.network.graph import NetworkGraph
 from zenlake.routing.network.node import NetworkNode
@@ -107,7 +107,7 @@ class Network:
     def has_discoveries(self) -> bool:
         return len(self._flooding.discoveries) > 0
 
-    def pop_discoveries(self) -> list[Discovery]:
+    def pop_discoveries(self) -> list[GossipedNode]:
         """Nodes with locators that are not neighbours, since the last call."""
         found = [
             d for d in self._flooding.discoveries.values() if d.zid not in self._flooding.links

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zenlake.routing.face import Face
-from zenlake.routing.network.neighbour_reports import Report, Reports
+from zenlake.routing.network.neighbour_reports import NeighbourReport, NeighbourReports
 from zenlake.routing.network.network import Network
 from zenlake.wire.values.queryable_info import QueryableInfo
 
@@ -13,7 +13,7 @@ class Parents:
 
     def __init__(self, network: Network) -> None:
         self._network = network
-        self._reports: dict[Face, Reports] = {}
+        self._reports: dict[Face, NeighbourReports] = {}
         """The reports about each source."""
 
         self.complete_at: float | None = None
@@ -39,15 +39,15 @@ class Parents:
     def note_undeclared(self, source: Face, sender: Face, kind: int, key: str, now: float) -> None:
         self._reports_of(source, now).report_from(sender).discard(kind, key)
 
-    def _reports_of(self, source: Face, now: float) -> Reports:
+    def _reports_of(self, source: Face, now: float) -> NeighbourReports:
         reports = self._reports.get(source)
         if reports is None:
-            reports = self._reports[source] = Reports()
+            reports = self._reports[source] = NeighbourReports()
             reports.believe(self._parent_of(source), now)
             reports.is_complete = True  # there was no parent before
         return reports
 
-    def report_of(self, source: Face) -> Report | None:
+    def report_of(self, source: Face) -> NeighbourReport | None:
         """The report of the parent of a source, None if there is no parent."""
         reports = self._reports.get(source)
         return None if reports is None or source.is_gone else reports.believed
@@ -106,7 +106,7 @@ class Parents:
         for reports in self._reports.values():
             reports.remove(face)
 
-    def _plan(self, reports: Reports) -> None:
+    def _plan(self, reports: NeighbourReports) -> None:
         at = reports.complete_at()
         if self.complete_at is None or at < self.complete_at:
             self.complete_at = at

@@ -9,7 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple
 
-from zenlake.trace.timelines.origins import Announced, L, path_to_first_end, path_to_origin, sources
+from zenlake.trace.timelines.origins import (
+    DeclarationIndex,
+    L,
+    path_to_first_end,
+    path_to_origin,
+    sources,
+)
 
 UNDECLARED, CLOSED, LOST, VANISHED = "undeclared", "closed", "lost", "vanished"
 """How a declaration ended; VANISHED if the capture does not show it."""
@@ -44,7 +50,7 @@ class Gone(Generic[L]):
 
 
 def describe_gone(
-    announced: Announced[L], declaration: L, time_ns: int, wording: Wording
+    announced: DeclarationIndex[L], declaration: L, time_ns: int, wording: Wording
 ) -> Gone[L]:
     """Explains why a declaration had ended at that moment."""
     path = path_to_first_end(announced, declaration)
@@ -60,7 +66,7 @@ def describe_gone(
 
 
 def _ended(
-    announced: Announced[L], declaration: L, time_ns: int, wording: Wording
+    announced: DeclarationIndex[L], declaration: L, time_ns: int, wording: Wording
 ) -> tuple[str, str | None, str]:
     """How it ended, which node ended it, and both as a sentence."""
     who, other = wording.who(declaration.sender), wording.who(declaration.receiver)
@@ -90,7 +96,9 @@ def _ended(
     return LOST, declaration.sender, lost
 
 
-def _look_behind(announced: Announced[L], declaration: L, made: Gone[L], wording: Wording) -> None:
+def _look_behind(
+    announced: DeclarationIndex[L], declaration: L, made: Gone[L], wording: Wording
+) -> None:
     """Looks for the node behind a router: routers only relay declarations."""
     found = sources(announced, declaration)
     still = [
@@ -108,7 +116,7 @@ def _look_behind(announced: Announced[L], declaration: L, made: Gone[L], wording
 
 
 def describe_late(
-    announced: Announced[L], declaration: L, time_ns: int, wording: Wording
+    announced: DeclarationIndex[L], declaration: L, time_ns: int, wording: Wording
 ) -> tuple[str, list[L]]:
     """Explains a declaration that came after that moment; also returns its path to the origin."""
     path = path_to_origin(announced, declaration)

@@ -21,7 +21,7 @@ _UNSURE_NS: Final = 50_000_000
 _HOPS_MAX: Final = 64
 
 
-class Announcement(Protocol):
+class ObservedDeclaration(Protocol):
     """One entity as one node declared it to another, with its lifetime."""
 
     @property
@@ -46,11 +46,11 @@ class Announcement(Protocol):
     def end_with_router(self, time_ns: int) -> None: ...
 
 
-L = TypeVar("L", bound=Announcement)
-L_co = TypeVar("L_co", bound=Announcement, covariant=True)
+L = TypeVar("L", bound=ObservedDeclaration)
+L_co = TypeVar("L_co", bound=ObservedDeclaration, covariant=True)
 
 
-class Announced(Protocol[L_co]):
+class DeclarationIndex(Protocol[L_co]):
     """All declarations that the nodes of one capture sent to each other."""
 
     def role(self, zid: str | None) -> str | None: ...
@@ -67,7 +67,7 @@ class Announced(Protocol[L_co]):
         """The node that ended the session although the other side was not silent, or None."""
 
 
-def sources(announced: Announced[L], declaration: L) -> list[L]:
+def sources(announced: DeclarationIndex[L], declaration: L) -> list[L]:
     """The declarations that the sender of `declaration` had received, except from its receiver."""
     if declaration.key is None or declaration.sender is None:
         return []
@@ -91,7 +91,7 @@ def sources(announced: Announced[L], declaration: L) -> list[L]:
     return [one for one in found if (announced.role(one.sender) == "router") == is_relayed]
 
 
-def is_behind_hidden_router(announced: Announced[L], declaration: L) -> bool:
+def is_behind_hidden_router(announced: DeclarationIndex[L], declaration: L) -> bool:
     """Whether a router relays it from another router whose link is not in the capture.
 
     If that router goes, only link state shows it: the declaration may be obsolete.
@@ -99,7 +99,7 @@ def is_behind_hidden_router(announced: Announced[L], declaration: L) -> bool:
     return bool(declaration.node_id) and not sources(announced, declaration)
 
 
-def path_to_origin(announced: Announced[L], declaration: L) -> list[L]:
+def path_to_origin(announced: DeclarationIndex[L], declaration: L) -> list[L]:
     """The path from a declaration back to the earliest one in the capture that caused it."""
     path = [declaration]
     while len(path) < _HOPS_MAX:
@@ -115,7 +115,7 @@ def path_to_origin(announced: Announced[L], declaration: L) -> list[L]:
     return path
 
 
-def path_to_first_end(announced: Announced[L], declaration: L) -> list[L]:
+def path_to_first_end(announced: DeclarationIndex[L], declaration: L) -> list[L]:
     """The path from a declaration that ended back to the one that ended first.
 
     That is a declaration which a node undeclared by itself, whose session ended, or which a node
@@ -146,7 +146,7 @@ def _last_end(found: list[L]) -> int | None:
     return max(known) if known and len(known) == len(found) else None
 
 
-def _ends_too(announced: Announced[L], declaration: L, end_ns: int) -> bool:
+def _ends_too(announced: DeclarationIndex[L], declaration: L, end_ns: int) -> bool:
     """Whether its own session ended as well, because the node between the two sessions went.
 
     False if the receiver left that session: then it left by itself, just after the router behind.
@@ -163,7 +163,7 @@ def _is_new(declaration: L, path: list[L]) -> bool:
     return all(one is not declaration for one in path)
 
 
-def end_with_their_routers(announced: Announced[L], declarations: Iterable[L]) -> None:
+def end_with_their_routers(announced: DeclarationIndex[L], declarations: Iterable[L]) -> None:
     """Ends declarations from routers that are gone, at the time when the router went.
 
     Only if every neighbour that announced it is gone: the capture then shows no other path to it.

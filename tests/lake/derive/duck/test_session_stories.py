@@ -8,12 +8,12 @@ import pytest
 
 from tests.trace.recorded_sessions import TRUTH, path_of
 from zenlake.lake import direct
-from zenlake.why import Report, Scope, report
+from zenlake.why import CaptureStories, Scope, report
 from zenlake.why.from_capture import read_capture
 from zenlake.why.from_lake import read_snapshot
 
 
-def stories_of(made: Report) -> list[Any]:
+def stories_of(made: CaptureStories) -> list[Any]:
     return [*(story.as_json(made.evidence.roles) for story in made.stories), made.counts]
 
 
