@@ -155,7 +155,7 @@ def test_a_literal_key_among_a_hundred_thousand_expressions_is_found_fast() -> N
 
 def test_a_tree_that_is_taken_apart_is_empty_at_once(tree: KeyTree[str]) -> None:
     size = len(tree)
-    pieces = tree.take_apart()
+    pieces = tree.clear_in_steps()
     next(pieces)
     assert len(tree) == 0
     assert list(tree) == []

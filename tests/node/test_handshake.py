@@ -129,7 +129,7 @@ def test_two_batches_of_the_largest_size_and_what_follows_them_are_read() -> Non
     link = DrippingLink(2 * frame_batch(batch) + b"rest", 65_536)
     conversation = Conversation(link, time.monotonic() + 60, 60)
     assert [conversation.receive(), conversation.receive()] == [batch, batch]
-    assert conversation.take_rest() == b"rest"
+    assert conversation.pop_rest() == b"rest"
 
 
 def test_silent_connections_do_not_keep_clients_out() -> None:

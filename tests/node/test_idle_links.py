@@ -99,7 +99,7 @@ def clients_of(router: Node, count: int) -> Iterator[list[Node]]:
 
 def test_short_messages_need_no_reader_among_many(router: Node, crowd: None) -> None:
     """If a reader started for every message, 1,000 sessions would wait for each other."""
-    assert IDLE_LINKS.look() < PATIENCE_S
+    assert IDLE_LINKS.update_patience() < PATIENCE_S
     with clients_of(router, 2) as [near, far]:
         here = Application(near)
         there = Application(far)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from zenlake.node.send_budget import MESSAGES_UNLOOKED_MAX, SendBudget
+from zenlake.node.send_budget import MESSAGES_PER_CLOCK_READ_MAX, SendBudget
 
 APART_S = 0.0003
 CALL_S = 0.00001
@@ -16,7 +16,7 @@ def test_messages_that_come_slowly_are_all_sent_at_once() -> None:
         now = 100 + index * 0.001
         assert budget.has_time(inf, now)
         budget.note_sent(now, now + CALL_S)
-        assert budget.messages_unlooked == 1
+        assert budget.messages_per_clock_read == 1
 
 
 def test_sending_takes_a_small_share_of_the_time() -> None:
@@ -53,7 +53,7 @@ def test_the_clock_is_read_less_often_while_messages_come_fast() -> None:
     budget = SendBudget()
     for index in range(20):
         budget.has_time(inf, 100 + index * 0.000001)
-    assert budget.messages_unlooked == MESSAGES_UNLOOKED_MAX
+    assert budget.messages_per_clock_read == MESSAGES_PER_CLOCK_READ_MAX
     for index in range(20):
         budget.has_time(inf, 101 + index * 0.0001)
-    assert budget.messages_unlooked == 1
+    assert budget.messages_per_clock_read == 1

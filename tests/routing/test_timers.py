@@ -8,8 +8,8 @@ def test_timers_are_due_in_order_and_once() -> None:
     late, soon, never = Deadline(3.0), Deadline(1.0), Deadline(2.0)
     for timer in (late, soon, never):
         timers.start(timer)
-    timers.end(never)
-    timers.end(never)
+    timers.cancel(never)
+    timers.cancel(never)
     assert len(timers) == 2
     assert timers.next_deadline() == 1.0
     assert timers.pop_due(0.5, 9) == []
@@ -26,6 +26,6 @@ def test_cancelled_timers_do_not_accumulate() -> None:
     for n in range(100_000):
         timer = Deadline(1e6 + n)
         timers.start(timer)
-        timers.end(timer)
+        timers.cancel(timer)
     assert len(timers) == 1
     assert len(timers._heap) < 2_000

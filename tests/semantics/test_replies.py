@@ -68,7 +68,7 @@ def test_session_delivers_what_is_not_superseded(chance: random.Random) -> None:
             if mode != ConsolidationMode.LATEST:
                 if consolidation.passes("k", time):
                     delivered.append(place)
-            elif consolidation.wants("k", time, 1):
+            elif consolidation.may_hold("k", time, 1):
                 consolidation.hold("k", time, place, 1)
         for held in consolidation.release():
             assert isinstance(held.item, int)

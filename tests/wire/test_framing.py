@@ -166,7 +166,7 @@ def test_rest_goes_to_another_reader() -> None:
         before, after = StreamDeframer(), StreamDeframer()
         before.feed(stream[:cut])
         assert before.next_batch() == b"open"
-        rest = before.take_rest()
+        rest = before.pop_rest()
         assert before.pending_bytes == 0
         assert after.receive(rest) + after.receive(stream[cut:]) == [b"first"]
         assert after.pending_bytes == 1
@@ -174,4 +174,4 @@ def test_rest_goes_to_another_reader() -> None:
     pieces.feed(b"\x05")
     assert pieces.next_batch() is None
     pieces.feed(b"\x00abc")
-    assert pieces.take_rest() == b"\x05\x00abc"
+    assert pieces.pop_rest() == b"\x05\x00abc"

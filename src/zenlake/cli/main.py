@@ -111,7 +111,7 @@ def call(arguments: list[str] | None = None) -> int:
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
-        output.take_back()
+        output.cut_off()
         print_error(f"{error.filename or 'standard output'} cannot be written: {error.strerror}")
         return 2
 

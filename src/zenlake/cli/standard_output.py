@@ -29,7 +29,7 @@ class StandardOutput:
             sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # until the process ends
         self._begin = _file_end()
 
-    def take_back(self) -> None:
+    def cut_off(self) -> None:
         """Cut off the output of this command, and discard what Python flushes at its end."""
         if self._begin is not None and self._is_ours():
             os.ftruncate(1, self._begin)

@@ -132,7 +132,7 @@ class KeyTree(Generic[T]):
                 yield node.expr, cast(T, node.value)
             pending.extend(node.children())
 
-    def take_apart(self) -> Iterator[None]:
+    def clear_in_steps(self) -> Iterator[None]:
         """Remove everything, one node at a time: freeing a large tree at once takes long."""
         pending = [self._root]
         self._root = TreeNode("", "", None, None)

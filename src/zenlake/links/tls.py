@@ -59,7 +59,7 @@ class TlsLink(TcpLink):
         deadline = time.monotonic() + timeout_s
         received_bytes = 0
         try:
-            while not self._shake_hands():
+            while not self._continue_handshake():
                 self._send_pending(deadline)
                 if received_bytes >= HANDSHAKE_BYTES_MAX:
                     cause = f"{received_bytes} bytes came and the TLS handshake is not over"
@@ -71,7 +71,7 @@ class TlsLink(TcpLink):
                 self._incoming.write(data)
             self._send_pending(deadline)
         except ssl.SSLError as error:
-            self._say_why(deadline)
+            self._send_alert(deadline)
             raise TlsError(self.dst, _tls_cause(error)) from error
         except ValueError as error:  # an impossible host name
             raise LinkError(self.dst, f"TLS: {error}") from error
@@ -87,7 +87,7 @@ class TlsLink(TcpLink):
         if self._closes_on_expiration and isinstance(expiry, str):
             self.expires_at = ssl.cert_time_to_seconds(expiry)
 
-    def _shake_hands(self) -> bool:
+    def _continue_handshake(self) -> bool:
         try:
             self._tls.do_handshake()
         except ssl.SSLWantReadError:
@@ -101,7 +101,7 @@ class TlsLink(TcpLink):
             if not self.wait_writable(deadline - time.monotonic()):
                 raise LinkTimeout(self.dst, "the TLS handshake is not taken")
 
-    def _say_why(self, deadline: float) -> None:
+    def _send_alert(self, deadline: float) -> None:
         """Send the alert with the reason for which the handshake was refused."""
         try:
             self._send_pending(min(deadline, time.monotonic() + 0.1))

@@ -88,7 +88,7 @@ class UdpLink(Link):
         if not self._shared.enter():
             raise LinkError(self.dst, "the link is closed")
         try:
-            if not self._pace.takes(len(data), time.monotonic()):
+            if not self._pace.allows(len(data), time.monotonic()):
                 return 0
             return self._socket.send(data, socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -177,7 +177,7 @@ class UdpRemote(Link):
     def try_send(self, data: bytes) -> int:
         if self._is_closed:
             raise LinkError(self.dst, "the link is closed")
-        if not self._pace.takes(len(data), time.monotonic()):
+        if not self._pace.allows(len(data), time.monotonic()):
             return 0
         sent = self._listener.send_to(data, self._address)
         if sent >= 0:

@@ -102,7 +102,7 @@ class Accepting:
     def _run(self, listener: Listener, check: AddressCheck | None) -> None:
         try:
             while (link := listener.accept()) is not None:
-                self._take(link, check)
+                self._begin_handshake(link, check)
         except LinkError as error:
             log.error("not listening any more: %s", error)
         finally:
@@ -118,7 +118,7 @@ class Accepting:
             self._dropped += listener.dropped
         self._node.update_locators()
 
-    def _take(self, link: Link, check: AddressCheck | None) -> None:
+    def _begin_handshake(self, link: Link, check: AddressCheck | None) -> None:
         """Start a handshake; at most so many are in progress (wire reference §5.1).
 
         Deployed nodes refuse the next link. This one ends the oldest handshake of the address that
@@ -126,7 +126,7 @@ class Accepting:
         """
         source = _source_of(link)
         thread = threading.Thread(
-            target=self._shake, args=(link, check), name="zenlake handshake", daemon=True
+            target=self._run_handshake, args=(link, check), name="zenlake handshake", daemon=True
         )
         given_up: Link | None = link
         cause = "too many wrong passwords came from its address"
@@ -175,7 +175,7 @@ class Accepting:
         now = time.monotonic()
         return any(self._auth_bans.is_banned(name, now) for name in _ban_names(link))
 
-    def _shake(self, link: Link, check: AddressCheck | None) -> None:
+    def _run_handshake(self, link: Link, check: AddressCheck | None) -> None:
         runner: LinkRunner | None = None
         try:
             runner = self._accept(link, check)
@@ -237,7 +237,7 @@ class Accepting:
                     self._note_agreed(link)
                 if answer is not None:
                     conversation.send(answer)
-            rest = conversation.take_rest()
+            rest = conversation.pop_rest()
             return LinkRunner(node, link, acceptor.agreed, claims[0], rest, tap)
         except ZenlakeError as error:
             if isinstance(error, AuthenticationError):

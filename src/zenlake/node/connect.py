@@ -62,7 +62,7 @@ def open_transport(
                         raise AlreadyConnected(zid)
                     conversation.send(answer)
             assert claim is not None
-            runner = LinkRunner(node, link, opener.agreed, claim, conversation.take_rest(), tap)
+            runner = LinkRunner(node, link, opener.agreed, claim, conversation.pop_rest(), tap)
         except BaseException as error:
             if isinstance(error, HandshakeError):
                 conversation.send_close(error)

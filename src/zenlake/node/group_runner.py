@@ -133,7 +133,7 @@ class GroupRunner:
                     with self.sender.lock:
                         events = self._group.receive(datagram.data, source, now)
                         sender = self._group.peers.get(source)
-                    self._take(events, now)
+                    self._handle_events(events, now)
                     if sender is not None:
                         self._warn_of_drop(sender)
                 now = time.monotonic()
@@ -151,7 +151,7 @@ class GroupRunner:
     def _handle_timeout(self, now: float) -> None:
         with self.sender.lock:
             events = self._group.handle_timeout(now)
-        self._take(events, now)
+        self._handle_events(events, now)
         for peer in self.peers():
             self._warn_of_drop(peer)
         self.sender.after_unlock(-1, False)
@@ -162,7 +162,7 @@ class GroupRunner:
             face = self._members.get(peer)
             self._node.drop_warnings.received(dropped, face, peer.source)
 
-    def _take(self, events: list[GroupEvent], now: float) -> None:
+    def _handle_events(self, events: list[GroupEvent], now: float) -> None:
         for event in events:
             if isinstance(event, PeerDelivery):
                 self._deliver(event, now)

@@ -32,9 +32,9 @@ class Conversation:
         self._received_bytes = 0
         self._tap = tap
 
-    def take_rest(self) -> bytes:
+    def pop_rest(self) -> bytes:
         """The bytes that came after the last batch of the handshake."""
-        return self._deframer.take_rest()
+        return self._deframer.pop_rest()
 
     def send(self, content: bytes) -> None:
         """Send one batch; always with the length prefix on a stream, even the OpenAck."""

@@ -83,7 +83,7 @@ class IdleLinks:
             os.eventfd_write(self._wake_fd, 1)
         join_thread(thread, timeout_s)
 
-    def look(self) -> float:
+    def update_patience(self) -> float:
         """How long a reader waits for more now; sets `is_crowded`."""
         self.is_crowded = threading.active_count() + len(self._readers) > _MANY
         return _SHORT_PATIENCE_S if self.is_crowded else PATIENCE_S
@@ -98,7 +98,7 @@ class IdleLinks:
                 return False
             assert self._epoll is not None
             self._readers[descriptor] = reader
-            self.look()
+            self.update_patience()
             flags = select.EPOLLIN | select.EPOLLRDHUP | select.EPOLLONESHOT
             try:
                 self._epoll.modify(descriptor, flags)

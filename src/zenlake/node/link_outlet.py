@@ -69,7 +69,7 @@ class LinkOutlet(Outlet):
     def send_data(self, data: bytes, qos: int, reliable: bool) -> bool:
         return self.sender.send(data, qos, reliable)
 
-    def take(self) -> tuple[AbstractSender, int, bool]:
+    def pop_arguments(self) -> tuple[AbstractSender, int, bool]:
         """Return the arguments for `after_unlock` and reset the outlet; the node's lock is held."""
         taken = (self.sender, self.full, self.is_blocking)
         self.is_touched = False

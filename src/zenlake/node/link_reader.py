@@ -109,7 +109,7 @@ class LinkReader:
 
     def _set_patience(self) -> None:
         if IS_SUPPORTED:
-            self._patience_s = IDLE_LINKS.look()
+            self._patience_s = IDLE_LINKS.update_patience()
             self.link.set_patience(self._patience_s)
 
     # --- reading -------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ class LinkReader:
                 self._decode_part(b"", began)
                 continue
             if self._failure is not None:
-                raise self._taken_failure()
+                raise self._pop_failure()
             if transport.peer_closed is not None:
                 return f"the peer closed ({transport.peer_closed})"
             now = time.monotonic()
@@ -174,7 +174,7 @@ class LinkReader:
             data = b""  # not kept while nothing comes
         return self._runner.cause
 
-    def _taken_failure(self) -> TransportError:
+    def _pop_failure(self) -> TransportError:
         """Not kept here: with its traceback it is a cycle, which only the collector frees."""
         failure, self._failure = self._failure, None
         assert failure is not None

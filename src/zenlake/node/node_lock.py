@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from zenlake.session.core import SessionCore
 
 Links = list[tuple[AbstractSender, int, bool]] | None
-"""Links that got messages under the lock, as `LinkOutlet.take` returns them."""
+"""Links that got messages under the lock, as `LinkOutlet.pop_arguments` returns them."""
 
 MESSAGES_PER_LOCK: Final = 256
 
@@ -113,7 +113,7 @@ class NodeLock:
         A neighbour that reads too slowly loses its transport when its queue is full, and holds up
         no other until then.
         """
-        self._after_unlock_without_waiting(self._take_links(), self._release_sinks())
+        self._after_unlock_without_waiting(self._pop_links(), self._release_sinks())
 
     def _after_unlock_without_waiting(self, links: Links, sinks: list[Sink] | None) -> None:
         if links is not None:
@@ -137,23 +137,23 @@ class NodeLock:
         """Send what `end_reply` left; for `is_last` see `AbstractSender.after_unlock`."""
         if self.has_unsent_replies:
             self.begin()
-            links, sinks = self._take_links(), self._release_sinks()
+            links, sinks = self._pop_links(), self._release_sinks()
             _send_to_links(links, is_last)
             _call_sinks(sinks)
 
     def end_for_sinks(self) -> list[Sink] | None:
         """Release the lock as `end`, but let the caller call `after_unlock` of the sinks."""
-        links, sinks = self._take_links(), self._release_sinks()
+        links, sinks = self._pop_links(), self._release_sinks()
         _send_to_links(links, False)
         return sinks
 
-    def _take_links(self) -> Links:
+    def _pop_links(self) -> Links:
         """The links that got messages; the lock is held."""
         touched = self.touched
         self.has_unsent_replies = False
         if not touched:
             return None
-        links = [outlet.take() for outlet in touched]
+        links = [outlet.pop_arguments() for outlet in touched]
         touched.clear()
         return links
 
@@ -282,7 +282,7 @@ class NodeLock:
                 face, messages, start, stop, reliable, now, SLICE_STEPS
             )
         finally:
-            links, sinks = self._take_links(), self._release_sinks()
+            links, sinks = self._pop_links(), self._release_sinks()
         return after, links, sinks
 
     def pause_bulk(self) -> None:
@@ -318,7 +318,7 @@ class NodeLock:
                 else:
                     self.dispatcher.resume(face, SLICE_STEPS)
             finally:
-                links, sinks = self._take_links(), self._release_sinks()
+                links, sinks = self._pop_links(), self._release_sinks()
             sleep(monotonic() - began)
         return links, sinks
 

@@ -32,7 +32,7 @@ class Pool(Protocol):
     def hand_over(self, thread: int) -> None:
         """Replace the calling thread as reader, because its callback may take long."""
 
-    def look(self, now: float) -> bool:
+    def start_workers(self, now: float) -> bool:
         """Start threads where callbacks wait for one; whether any callback runs or waits."""
 
 
@@ -132,7 +132,7 @@ class ReaderHandover:
                         reader.hand_over()
                     except Exception:  # perhaps no thread is left; go on with the other readers
                         log.exception("a reader was not replaced")
-        if self.pool is not None and self.pool.look(now):
+        if self.pool is not None and self.pool.start_workers(now):
             runs_any = True
         return runs_any
 

@@ -13,30 +13,30 @@ _LEFT_S_MAX: Final = 0.001
 # The limit of what a call counts: on a busy machine a call may last long without costing much.
 _ONE_CALL_S_MAX: Final = 0.00005
 # Messages that come closer together are not worth reading the clock for each.
-_LOOK_S: Final = 0.00002
-MESSAGES_UNLOOKED_MAX: Final = 64
+_CLOCK_READ_S: Final = 0.00002
+MESSAGES_PER_CLOCK_READ_MAX: Final = 64
 
 
 class SendBudget:
     """The time that may be spent on sending. The caller holds a lock."""
 
-    __slots__ = ("_left_s", "_looked_at", "_sent_at", "messages_unlooked")
+    __slots__ = ("_clock_read_at", "_left_s", "_sent_at", "messages_per_clock_read")
 
     def __init__(self) -> None:
         self._left_s = _LEFT_S_MAX
-        self._looked_at = 0.0
+        self._clock_read_at = 0.0
         self._sent_at = 0.0
-        self.messages_unlooked = 1
+        self.messages_per_clock_read = 1
         """How many messages may come before the next call of `has_time`."""
 
     def has_time(self, apart_s: float, now: float) -> bool:
         """Whether to send now; always if nothing was sent for `apart_s`: the message is alone."""
-        passed_s = now - self._looked_at
-        self._looked_at = now
-        if passed_s > _LOOK_S:
-            self.messages_unlooked = max(1, self.messages_unlooked // 2)
-        elif self.messages_unlooked < MESSAGES_UNLOOKED_MAX:
-            self.messages_unlooked *= 2
+        passed_s = now - self._clock_read_at
+        self._clock_read_at = now
+        if passed_s > _CLOCK_READ_S:
+            self.messages_per_clock_read = max(1, self.messages_per_clock_read // 2)
+        elif self.messages_per_clock_read < MESSAGES_PER_CLOCK_READ_MAX:
+            self.messages_per_clock_read *= 2
         self._left_s = min(_LEFT_S_MAX, self._left_s + passed_s * _SHARE)
         return self._left_s > 0.0 or now - self._sent_at > apart_s
 

@@ -41,7 +41,7 @@ _JOINED_BYTES: Final = 32 * 1024
 _CHECK_S: Final = 0.5
 _IDLE_LOOKS: Final = 20
 # Messages that are appended without the lock have priority DATA, are not express, and short: so
-# many of them (MESSAGES_UNLOOKED_MAX) exceed a full queue by little.
+# many of them (MESSAGES_PER_CLOCK_READ_MAX) exceed a full queue by little.
 _PRIORITY_AND_EXPRESS: Final = 0x17
 _UNLOCKED_BYTES_MAX: Final = 2048
 
@@ -113,7 +113,7 @@ class Sender(SendQueue):
         if is_appended:
             self._unlocked.append(data)
             # Read again: if it is still true, the thread that clears it absorbs the message.
-            if self._takes_unlocked and len(self._unlocked) < self._budget.messages_unlooked:
+            if self._takes_unlocked and len(self._unlocked) < self._budget.messages_per_clock_read:
                 return True
         lock = self.lock
         lock.acquire()

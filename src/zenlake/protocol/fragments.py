@@ -58,7 +58,7 @@ class Fragments:
     def left_bytes(self) -> int:
         return len(self._data) - self._pos
 
-    def take(self) -> bytes:
+    def next_batch(self) -> bytes:
         """The content of the next batch."""
         room = self._room - 1 if self._is_first else self._room
         stop = min(self._pos + room, len(self._data))

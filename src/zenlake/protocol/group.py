@@ -97,7 +97,7 @@ class Group:
         tap = None if self.tap is None else self.tap.sender(source)
         peer = self.peers.get(source)
         if peer is None:
-            peer = self._welcome(content, source, now)
+            peer = self._add_peer(content, source, now)
             if peer is None:
                 if tap is not None:
                     tap.received(content, False)
@@ -105,11 +105,11 @@ class Group:
             events.append(PeerJoined(peer))
         peer.inbound.tap = tap
         # Later JOINs change nothing, and sequence numbers in them are not applied.
-        for delivery in peer.inbound.take_content(content, now):
+        for delivery in peer.inbound.receive_content(content, now):
             events.append(PeerDelivery(peer, delivery))
         self._earliest = min(self._earliest, peer.next_deadline())
         if peer.has_closed():
-            events.append(self._lose(peer, "it closed"))
+            events.append(self._remove_peer(peer, "it closed"))
         return events
 
     def _content(self, datagram: bytes) -> bytes | None:
@@ -126,7 +126,7 @@ class Group:
         except WireError:
             return None
 
-    def _welcome(self, content: bytes, source: str, now: float) -> GroupPeer | None:
+    def _add_peer(self, content: bytes, source: str, now: float) -> GroupPeer | None:
         """The node that joins with this datagram, or None."""
         join = find_join(content)
         if join is None:
@@ -140,7 +140,7 @@ class Group:
         self.peers[source] = peer
         return peer
 
-    def _lose(self, peer: GroupPeer, cause: str) -> PeerLeft:
+    def _remove_peer(self, peer: GroupPeer, cause: str) -> PeerLeft:
         del self.peers[peer.source]
         inbound = peer.inbound
         inbound.reassembly.release()
@@ -194,7 +194,7 @@ class Group:
         earliest = inf
         for peer in list(self.peers.values()):
             if now >= peer.expires_at():
-                events.append(self._lose(peer, "its lease expired"))
+                events.append(self._remove_peer(peer, "its lease expired"))
             else:
                 peer.inbound.reassembly.free_idle(now)
                 earliest = min(earliest, peer.next_deadline())

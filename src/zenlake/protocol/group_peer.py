@@ -29,7 +29,7 @@ class GroupInbound(Inbound):
             self._last_sns[priority << 1 | 1] = previous_sn(lane.reliable, self._mask)
             self._last_sns[priority << 1] = previous_sn(lane.best_effort, self._mask)
 
-    def take_content(self, content: bytes, now: float) -> list[Delivery]:
+    def receive_content(self, content: bytes, now: float) -> list[Delivery]:
         """The messages of a datagram, already decompressed. JOINs in it are ignored."""
         deliveries: list[Delivery] = []
         self.batches += 1
@@ -37,7 +37,7 @@ class GroupInbound(Inbound):
         self.received_at = now
         self._is_plain = False
         try:
-            self.take_batch(content, now, deliveries)
+            self.process_batch(content, now, deliveries)
         except (TransportError, WireError):
             self.bad_datagrams += 1
         if self.tap is not None:

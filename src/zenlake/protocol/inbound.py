@@ -114,7 +114,7 @@ class Inbound:
             return self.receive_more(now, units_max)
         deliveries: list[Delivery] = []
         try:
-            self._take_datagram(data, now, deliveries)
+            self._receive_datagram(data, now, deliveries)
         except (TransportError, WireError) as error:
             raise self._broken(error, deliveries) from None
         return deliveries
@@ -132,7 +132,7 @@ class Inbound:
                 batch = deframer.next_batch()
                 if batch is None:
                     break
-                self._take(batch, now, deliveries)
+                self._receive_batch(batch, now, deliveries)
                 if self.batches + self.messages >= units_end:
                     self.has_more = self.close_code == _OPEN
                     break
@@ -150,7 +150,7 @@ class Inbound:
         failure.deliveries = deliveries
         return failure
 
-    def _take_datagram(self, data: bytes, now: float, deliveries: list[Delivery]) -> None:
+    def _receive_datagram(self, data: bytes, now: float, deliveries: list[Delivery]) -> None:
         if len(data) > self._batch_size:
             size = self._batch_size
             raise TransportError(f"a batch of {len(data)} bytes, at most {size} are agreed")
@@ -158,19 +158,19 @@ class Inbound:
             # A duplicate or late datagram of the handshake: those are never compressed.
             self.ignored_messages += 1
             return
-        self._take(data, now, deliveries)
+        self._receive_batch(data, now, deliveries)
 
-    def _take(self, batch: bytes, now: float, deliveries: list[Delivery]) -> None:
+    def _receive_batch(self, batch: bytes, now: float, deliveries: list[Delivery]) -> None:
         self.received_at = now
         self.batches += 1
         if self.tap is not None:
-            self._take_tapped(batch, self.tap, now, deliveries)
+            self._receive_recorded(batch, self.tap, now, deliveries)
             return
         if self._is_compressed:
             batch = decompress_batch(batch, self._batch_size)
-        self.take_batch(batch, now, deliveries)
+        self.process_batch(batch, now, deliveries)
 
-    def _take_tapped(
+    def _receive_recorded(
         self, batch: bytes, tap: LinkTap, now: float, deliveries: list[Delivery]
     ) -> None:
         """Hand the batch to the tap too, whether it can be read or not."""
@@ -179,11 +179,11 @@ class Inbound:
         try:
             if self._is_compressed:
                 content = decompress_batch(batch, self._batch_size)
-            self.take_batch(content, now, deliveries)
+            self.process_batch(content, now, deliveries)
         finally:
             tap.received(batch, self._is_plain)
 
-    def take_batch(self, content: bytes, now: float, deliveries: list[Delivery]) -> None:
+    def process_batch(self, content: bytes, now: float, deliveries: list[Delivery]) -> None:
         """The transport messages of one batch."""
         batch = decode_batch(content, self.keeps_runs)
         if self.tap is not None and batch.error is None:
@@ -192,22 +192,22 @@ class Inbound:
         size = len(content) // max(1, len(batch.messages))
         for message in batch.messages:
             if isinstance(message, Frame):
-                self._take_frame(message, size, deliveries)
+                self._process_frame(message, size, deliveries)
             elif isinstance(message, Fragment):
-                self._take_fragment(message, now, deliveries)
+                self._process_fragment(message, now, deliveries)
             elif isinstance(message, Close):
-                self.take_close(message)
+                self.process_close(message)
                 return
             elif not isinstance(message, KeepAlive):
                 self.ignored_messages += 1
         if batch.error is not None:
             raise batch.taken_error()
 
-    def _take_frame(self, frame: Frame, size: int, deliveries: list[Delivery]) -> None:
+    def _process_frame(self, frame: Frame, size: int, deliveries: list[Delivery]) -> None:
         if self._accept(self._channel(frame.qos, frame.reliable), frame.sn):
             self.deliver(frame.messages, size, frame.reliable, deliveries)
 
-    def _take_fragment(self, fragment: Fragment, now: float, deliveries: list[Delivery]) -> None:
+    def _process_fragment(self, fragment: Fragment, now: float, deliveries: list[Delivery]) -> None:
         channel = self._channel(fragment.qos, fragment.reliable)
         if not self._accept(channel, fragment.sn):
             return
@@ -259,7 +259,7 @@ class Inbound:
         if bad >= 0:
             raise TransportError("a payload in shared memory, which was not agreed")
 
-    def take_close(self, close: Close) -> None:
+    def process_close(self, close: Close) -> None:
         self.close_code = close.reason
         self.reassembly.release()
 

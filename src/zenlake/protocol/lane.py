@@ -144,9 +144,9 @@ class Lane:
         if self._size:
             self._ready_bytes += self._size
             self._ready_plain.append(self._is_plain)
-            self._ready.append(self._take_open())
+            self._ready.append(self._finish_open_batch())
 
-    def _take_open(self) -> bytes:
+    def _finish_open_batch(self) -> bytes:
         parts = self._parts
         if self._prefix_bytes:
             parts[0] = int(self._size).to_bytes(2, "little")
@@ -155,22 +155,22 @@ class Lane:
         self._frame = _NONE
         return b"".join(parts)
 
-    def take(self) -> bytes | None:
+    def next_batch(self) -> bytes | None:
         """The next batch, full or not."""
         if self._ready:
             head = self._ready[0]
             if isinstance(head, Fragments):
-                return self._take_fragment(head)
+                return self._next_fragment(head)
             self._ready.popleft()
             self.was_plain = self._ready_plain.popleft()
             self._ready_bytes -= len(head) - self._prefix_bytes
             return head
         self.was_plain = self._is_plain
-        return self._take_open() if self._size else None
+        return self._finish_open_batch() if self._size else None
 
-    def _take_fragment(self, fragments: Fragments) -> bytes:
+    def _next_fragment(self, fragments: Fragments) -> bytes:
         before = fragments.left_bytes()
-        content = fragments.take()
+        content = fragments.next_batch()
         left = fragments.left_bytes()
         self._ready_bytes -= before - left
         self.was_plain = False

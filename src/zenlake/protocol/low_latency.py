@@ -30,7 +30,7 @@ class LowLatencyInbound(Inbound):
         deframer.switch_to_low_latency(self._batch_size)
         return deframer
 
-    def take_batch(self, content: bytes, now: float, deliveries: list[Delivery]) -> None:
+    def process_batch(self, content: bytes, now: float, deliveries: list[Delivery]) -> None:
         unit = decode_low_latency(content)
         messages: list[NetworkMessage] = []
         close: Close | None = None
@@ -46,7 +46,7 @@ class LowLatencyInbound(Inbound):
             self._is_plain = len(messages) == len(unit.messages) and has_only_publications(messages)
         self.deliver(messages, len(content), True, deliveries)
         if close is not None:
-            self.take_close(close)
+            self.process_close(close)
         elif unit.error is not None:
             raise unit.taken_error()
 

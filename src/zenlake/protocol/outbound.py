@@ -138,7 +138,7 @@ class Outbound:
         if not with_open and not self._has_sealed():
             return None
         for lane in self._lanes:
-            batch = lane.take()
+            batch = lane.next_batch()
             if batch is not None:
                 self._was_plain = lane.was_plain
                 return batch

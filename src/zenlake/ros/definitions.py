@@ -41,7 +41,7 @@ def check_extra() -> None:
 def find(meant: str) -> Definition | str:
     """Finds a type by its ROS or DDS name, hash, or rmw_zenoh key; else returns the reason."""
     check_extra()
-    wanted_hash, name = _taken_apart(meant)
+    wanted_hash, name = _hash_and_name(meant)
     named = None if name is None else _by_name().get(name)
     if wanted_hash is None:
         return named or f"type {shown(name or meant)} is not known"
@@ -54,7 +54,7 @@ def find(meant: str) -> Definition | str:
     return hashed
 
 
-def _taken_apart(meant: str) -> tuple[str | None, str | None]:
+def _hash_and_name(meant: str) -> tuple[str | None, str | None]:
     """Hash and name; a key contains both."""
     chunks = meant.split("/")
     hashes = [chunk for chunk in chunks if chunk.startswith(_HASH)]

@@ -206,7 +206,7 @@ class Dispatcher:
     def _introduce(self, face: Face) -> Job:
         """Send the initial declarations and interests to a new neighbour."""
         if face.position == ABOVE:
-            yield from self._gateway_interests.ask_again(face)
+            yield from self._gateway_interests.forward_all(face)
         if face.position == ABOVE or face.position == EQUAL:
             yield from self._announcer.introduce(face)
         if face.position == EQUAL and not face.is_multicast and not face.is_gone:

@@ -17,7 +17,7 @@ TIMERS_PER_SLICE: Final = 64
 
 @mypyc_attr(acyclic=True)
 class Deadline:
-    """Something with a deadline; `Timers.end` cancels it."""
+    """Something with a deadline; `Timers.cancel` ends it."""
 
     __slots__ = ("deadline", "is_ended")
 
@@ -44,7 +44,7 @@ class Timers:
         self._open += 1
         heappush(self._heap, (timer.deadline, self._count, timer))
 
-    def end(self, timer: Deadline) -> None:
+    def cancel(self, timer: Deadline) -> None:
         """Cancel a timer; may be called twice."""
         if timer.is_ended:
             return

@@ -66,7 +66,7 @@ class Consolidation:
         delivered[key] = time
         return True
 
-    def wants(self, key: str, time: Timestamp | None, size: int) -> bool:
+    def may_hold(self, key: str, time: Timestamp | None, size: int) -> bool:
         """Whether LATEST holds a reply of that size."""
         held = self._held.get(key)
         if held is not None:

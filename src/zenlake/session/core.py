@@ -139,7 +139,7 @@ class SessionCore:
     def handle_timeout(self, now: float) -> None:
         self.port.now = now
         self.queries.handle_timeout(now)
-        self.sweep(now)
+        self.undeclare_lost(now)
 
     def close(self) -> None:
         """End everything; nothing is undeclared, because the node removes the face."""
@@ -170,7 +170,7 @@ class SessionCore:
             raise LocalError("session closed")
         self.port.now = now
         if self.lost:
-            self.sweep(now)
+            self.undeclare_lost(now)
 
     def _note_key(self, key: str) -> None:
         """Start the admin keys of the session when one of them is first used."""
@@ -296,13 +296,13 @@ class SessionCore:
             if entity.kind == QUERYABLES:
                 self.queries.abandon_owned_by(entity.eid)
         elif isinstance(entity, MatchingEntity):
-            self.matching.unlisten(entity)
+            self.matching.remove_listener(entity)
         elif isinstance(entity, Token):
             self.liveliness.undeclare_token(entity, now)
         else:
             self.liveliness.undeclare_subscriber(entity, now)
 
-    def sweep(self, now: float) -> None:
+    def undeclare_lost(self, now: float) -> None:
         """Undeclare and finish what the garbage collector found."""
         while self.lost:
             found = self.lost.popleft()

@@ -122,7 +122,7 @@ class Liveliness:
         interest = watcher.interest
         assert interest is not None
         if self._interests.release(interest, now):
-            self._forget_unwatched()
+            self._forget_uncovered()
         self._port.close(watcher.sink)
 
     def get(self, key: str, sink: Sink, timeout_ms: int, now: float) -> OpenQuery:
@@ -227,7 +227,7 @@ class Liveliness:
         else:
             del self._remote_keys[key]
 
-    def _forget_unwatched(self) -> None:
+    def _forget_uncovered(self) -> None:
         """Forget tokens that no interest covers any more: their end will not be received."""
         keys = self._interests.keys(TOKENS)
         for id, key in list(self._remote.items()):

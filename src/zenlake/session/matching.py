@@ -104,7 +104,7 @@ class Matching:
         source.listeners.clear()
         interest = source.interest
         if interest is not None and self._interests.release(interest, now):
-            self._forget_unwatched(interest.kind)
+            self._forget_uncovered(interest.kind)
 
     def listen(self, source: MatchingSource, sink: Sink) -> MatchingEntity:
         """Add a listener: called once with true if it matches already, then on every change."""
@@ -114,7 +114,7 @@ class Matching:
         self._update(source)
         return listener
 
-    def unlisten(self, listener: MatchingEntity) -> None:
+    def remove_listener(self, listener: MatchingEntity) -> None:
         listener.is_live = False
         source = listener.source
         source.listeners.remove(listener)
@@ -182,7 +182,7 @@ class Matching:
             for other, complete in self._remote_queryables.values()
         )
 
-    def _forget_unwatched(self, kind: int) -> None:
+    def _forget_uncovered(self, kind: int) -> None:
         """Forget entities that no interest covers any more: their end will not be received."""
         keys = self._interests.keys(kind)
         if kind == SUBSCRIBERS:

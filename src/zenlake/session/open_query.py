@@ -105,7 +105,7 @@ class OpenQuery:
                 size += len(data.payload)
             if data.attachment is not None:
                 size += len(data.attachment)
-            kept = consolidation.wants(key, data.timestamp, size)
+            kept = consolidation.may_hold(key, data.timestamp, size)
         else:
             kept = consolidation.passes(key, data.timestamp)
         if not kept:

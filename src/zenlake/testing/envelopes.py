@@ -39,24 +39,24 @@ class PcapngEnvelope:
     def __init__(self, packets: Sequence[Packet]) -> None:
         self._file = io.BytesIO()
         self._writer = PcapngWriter(self._file)
-        self.head = self._taken()
+        self.head = self._pop_written()
         first = {packet.link_type: packet for packet in reversed(packets)}
         for packet in sorted(first.values(), key=packets.index):
             # The interface description is written before its first packet.
             self._writer.write(packet)
-            interface = self._taken()
+            interface = self._pop_written()
             self._writer.write(packet)
-            self.head += interface[: -len(self._taken())]
+            self.head += interface[: -len(self._pop_written())]
 
     def around(self, packet: Packet) -> tuple[bytes, bytes, bytes]:
         self._writer.write(packet)
-        block = self._taken()
+        block = self._pop_written()
         return block[:12], block[20:28], block[28 + len(packet.data) :]
 
     def times(self, times_ns: Sequence[int]) -> list[bytes]:
         return [_two_words(time_ns >> 32, time_ns & 0xFFFF_FFFF) for time_ns in times_ns]
 
-    def _taken(self) -> bytes:
+    def _pop_written(self) -> bytes:
         taken = self._file.getvalue()
         self._file.seek(0)
         self._file.truncate()

@@ -29,13 +29,13 @@ def _answer_from_nowhere(network: Network, node: str | None) -> str | None:
     """A reply of an unknown node to a query that no captured link forwards."""
     for query in network.queries_to(node):
         if (query.trace_id, node) not in network.passed_on:
-            found = _stranger(network, query)
+            found = _unknown_replier(network, query)
             if found is not None:
                 return found
     return None
 
 
-def _stranger(network: Network, query: QueryHop) -> str | None:
+def _unknown_replier(network: Network, query: QueryHop) -> str | None:
     for reply in query.replies:
         replier = reply.replier
         if replier not in (None, query.responder) and not network.sessions_of(replier):

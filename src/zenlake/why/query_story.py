@@ -148,7 +148,7 @@ def _empty(network: Network, tree: QueryTree, story: Story) -> str:
     nothing = f"nothing came back; {ended}"
     hop = query if found is None else _query_at(tree, found)
     if tree.onward and hop is query:
-        return f"{nothing}. {_asked_in_vain(network, tree, story)}"
+        return f"{nothing}. {_received_unanswered(network, tree, story)}"
     if query.key is None:
         story.cause = "not_visible"
         return f"{nothing}. Its key is not known: the alias was declared before the capture began"
@@ -156,7 +156,7 @@ def _empty(network: Network, tree: QueryTree, story: Story) -> str:
     if absence is not None:
         absence.add_to(story, network)
         return f"{nothing}. Why: {absence.sentence}"
-    return f"{nothing}. {_had_somebody(network, hop, query.key, story)}"
+    return f"{nothing}. {_had_queryable(network, hop, query.key, story)}"
 
 
 def _asked_inside(network: Network, found: Unanswered, story: Story) -> str:
@@ -195,7 +195,7 @@ def _query_at(tree: QueryTree, found: Unanswered) -> QueryHop:
     return next(one for one in tree.hops() if (one.session, one.seq) == place)
 
 
-def _asked_in_vain(network: Network, tree: QueryTree, story: Story) -> str:
+def _received_unanswered(network: Network, tree: QueryTree, story: Story) -> str:
     labels = network.labels
     gone = [leaf.query for leaf in tree.leaves() if leaf.query.final is None]
     if gone and lost_session(network, gone[0]) is not None:
@@ -222,7 +222,7 @@ def _asked_in_vain(network: Network, tree: QueryTree, story: Story) -> str:
     return f"{who} received the query and stayed silent: {listed(asked_texts)}"
 
 
-def _had_somebody(network: Network, query: QueryHop, key: str, story: Story) -> str:
+def _had_queryable(network: Network, query: QueryHop, key: str, story: Story) -> str:
     """A matching queryable was declared, and the query was not sent to it."""
     labels = network.labels
     alive = [

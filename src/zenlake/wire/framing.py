@@ -59,7 +59,7 @@ class StreamDeframer:
         """The number of bytes kept of an incomplete batch."""
         return len(self._buffer) - self._pos + self._held_bytes
 
-    def take_rest(self) -> bytes:
+    def pop_rest(self) -> bytes:
         """The bytes that were not returned in a batch, for another reader of the same stream."""
         self._join()
         rest = self._buffer[self._pos :]

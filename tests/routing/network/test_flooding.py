@@ -93,6 +93,6 @@ def test_nodes_with_locators_are_discovered_unless_they_are_neighbours() -> None
     )
     assert router.network.has_discoveries()
     assert [str(found) for found in router.network.pop_discoveries()] == [
-        "Discovery(d4, peer, ('tcp/4:1',))"
+        "GossipedNode(d4, peer, ('tcp/4:1',))"
     ]
     assert not router.network.has_discoveries()

@@ -64,7 +64,7 @@ class _Reader:
         assert match is not None
         self.at = match.end()
 
-    def take(self, token: str) -> bool:
+    def accept(self, token: str) -> bool:
         if not self.text.startswith(token, self.at):
             return False
         self.at += len(token)
@@ -74,9 +74,9 @@ class _Reader:
     def value(self, depth: int) -> Any:
         if depth > CONFIG_DEPTH_MAX:
             self.fail(f"more than {CONFIG_DEPTH_MAX} lists and objects within each other")
-        if self.take("{"):
+        if self.accept("{"):
             return self.members(depth)
-        if self.take("["):
+        if self.accept("["):
             return self.items(depth)
         if self.text.startswith(('"', "'"), self.at):
             return self.string()
@@ -92,24 +92,24 @@ class _Reader:
 
     def members(self, depth: int) -> dict[str, Any]:
         members: dict[str, Any] = {}
-        while not self.take("}"):
+        while not self.accept("}"):
             start = self.at
             name = self.name()
             if name in members:
                 self.at = start
                 self.fail(f"`{name}` occurs twice")
-            if not self.take(":"):
+            if not self.accept(":"):
                 self.fail("expected `:`")
             members[name] = self.value(depth + 1)
-            if not self.take(",") and not self.text.startswith("}", self.at):
+            if not self.accept(",") and not self.text.startswith("}", self.at):
                 self.fail("expected `,` or `}`")
         return members
 
     def items(self, depth: int) -> list[Any]:
         items: list[Any] = []
-        while not self.take("]"):
+        while not self.accept("]"):
             items.append(self.value(depth + 1))
-            if not self.take(",") and not self.text.startswith("]", self.at):
+            if not self.accept(",") and not self.text.startswith("]", self.at):
                 self.fail("expected `,` or `]`")
         return items
 

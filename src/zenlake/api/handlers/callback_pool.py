@@ -60,7 +60,7 @@ class CallbackPool:
         self._idle: list[Worker] = []
         self._running: dict[int, Worker] = {}
         self._working = 0  # workers that are not idle and not slow
-        self._finished = 0  # callbacks that ran out of items since the last `look`
+        self._finished = 0  # callbacks that ran out of items since `start_workers`
 
     def submit(self, one: Task) -> None:
         """Queue a callback that no worker runs and that is not queued."""
@@ -85,7 +85,7 @@ class CallbackPool:
             start_soon(thread, self._not_started)
 
     def _not_started(self) -> None:
-        """The system refused a thread; the next `look` tries again."""
+        """The system refused a thread; the next `start_workers` tries again."""
         with self._lock:
             self._working -= 1
         if not READER_HANDOVER.is_watching:
@@ -137,7 +137,7 @@ class CallbackPool:
             woken, starts = self._more_workers(1 if is_needed else 0)
         self._set_working(woken, starts)
 
-    def look(self, now: float) -> bool:
+    def start_workers(self, now: float) -> bool:
         """Called by the thread of `READER_HANDOVER`: start workers if callbacks are queued."""
         with self._lock:
             for worker in self._running.values():

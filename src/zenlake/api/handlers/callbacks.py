@@ -186,7 +186,7 @@ class IndirectSink(FifoChannelSink):
         except IndexError:
             return  # discarded meanwhile
         if self._taken_bytes != self._pushed_bytes or self._writers:
-            self._taken(item)
+            self._note_removed(item)
         try:
             self._callback(item)
         except BaseException:  # even SystemExit ends only this call

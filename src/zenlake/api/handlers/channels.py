@@ -136,7 +136,7 @@ class Channel(Sink):
     def _wake(self) -> None:
         self._readers.wake_all()
 
-    def try_take(self) -> object | None:
+    def try_recv(self) -> object | None:
         """The oldest item, None if the queue is empty; `ZError` if it is closed as well."""
         # Read before the queue: items that were pushed before closing can still be read.
         is_closed = self._is_closed
@@ -147,10 +147,10 @@ class Channel(Sink):
                 self._check_inherited()
                 raise ZError("channel is empty and closed") from None
             return None
-        self._taken(item)
+        self._note_removed(item)
         return item
 
-    def take(self) -> object:
+    def recv(self) -> object:
         """The oldest item; waits for one. `ZError` if the queue is empty and closed."""
         item = self.next_item()
         if item is None:
@@ -166,7 +166,7 @@ class Channel(Sink):
                     item = self._items.popleft()
                 except IndexError:
                     continue  # another thread took it
-                self._taken(item)
+                self._note_removed(item)
                 return item
             if is_closed:
                 self._check_inherited()
@@ -185,7 +185,7 @@ class Channel(Sink):
         if self._error_text:
             raise InheritedError(self._error_text)
 
-    def _taken(self, item: object) -> None:
+    def _note_removed(self, item: object) -> None:
         """Account for an item that was taken."""
         if self._taken_bytes != self._pushed_bytes:
             size = item_bytes(item)
@@ -212,7 +212,7 @@ class RingChannelSink(Channel):
             len(items) > self._capacity or self.held_bytes() > HANDLER_BYTES_MAX
         ):
             try:
-                self._taken(items.popleft())
+                self._note_removed(items.popleft())
             except IndexError:
                 return  # a reader took it
             self._counters["dropped_items"] = self._counters.get("dropped_items", 0) + 1
@@ -261,7 +261,7 @@ class FifoChannelSink(Channel):
         self._readers.wake_all()
         self._writers.wake_all()
 
-    def _taken(self, item: object) -> None:
+    def _note_removed(self, item: object) -> None:
         if self._taken_bytes != self._pushed_bytes:
             size = item_bytes(item)
             self._taken_bytes += size

@@ -24,11 +24,11 @@ class Handler(Generic[T]):
 
     def try_recv(self) -> T | None:
         """The next item, None if the channel is empty; `ZError` at the end of the stream."""
-        return cast("T | None", self._channel.try_take())
+        return cast("T | None", self._channel.try_recv())
 
     def recv(self) -> T:
         """The next item; waits for one. `ZError` at the end of the stream."""
-        return cast(T, self._channel.take())
+        return cast(T, self._channel.recv())
 
     def __iter__(self) -> Handler[T]:
         return self

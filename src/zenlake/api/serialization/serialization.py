@@ -153,7 +153,7 @@ class _Source:
         self.at = 0
         self.free_items = 0
 
-    def take(self, size: int) -> bytes:
+    def read(self, size: int) -> bytes:
         start = self.at
         if size > len(self.raw) - start:
             raise ZDeserializeError(f"{size} bytes expected at byte {start}, fewer are there")
@@ -164,7 +164,7 @@ class _Source:
         """LEB128; longer than needed is accepted, more than 64 bits is not."""
         number = shift = 0
         while True:
-            byte = self.take(1)[0]
+            byte = self.read(1)[0]
             number |= (byte & 0x7F) << shift
             if byte < 0x80:
                 break
@@ -226,26 +226,26 @@ def _tuple_reader(readers: list[_Reader]) -> _Reader:
 
 
 def _integer_reader(tp: type[int], width: int, signed: bool) -> _Reader:
-    return lambda source: tp(int.from_bytes(source.take(width), "little", signed=signed))
+    return lambda source: tp(int.from_bytes(source.read(width), "little", signed=signed))
 
 
 def _read_f32(source: _Source) -> Float32:
-    return Float32(_F32.unpack(source.take(4))[0])
+    return Float32(_F32.unpack(source.read(4))[0])
 
 
 def _float_reader(tp: type[float]) -> _Reader:
-    return lambda source: tp(_F64.unpack(source.take(8))[0])
+    return lambda source: tp(_F64.unpack(source.read(8))[0])
 
 
 def _read_bool(source: _Source) -> bool:
-    byte = source.take(1)[0]
+    byte = source.read(1)[0]
     if byte > 1:
         raise ZDeserializeError(f"byte {byte} is neither true nor false")
     return byte == 1
 
 
 def _read_bytes(source: _Source) -> bytes:
-    return source.take(source.count())
+    return source.read(source.count())
 
 
 def _read_text(source: _Source) -> str:

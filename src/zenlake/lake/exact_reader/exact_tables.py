@@ -39,7 +39,7 @@ class ExactReader:
         self._violations.feed(item, events)
         self._step += 1
         if self._step % _STEPS == 1 and len(self._rows) >= ROWS_AT_ONCE:
-            return self._take()
+            return self._pop_tables()
         return {}
 
     def finish(self) -> Tables:
@@ -47,9 +47,9 @@ class ExactReader:
         if self._maker is not None:
             self._maker.finish()
         self._violations.finish()
-        return self._take(is_end=True)
+        return self._pop_tables(is_end=True)
 
-    def _take(self, is_end: bool = False) -> Tables:
+    def _pop_tables(self, is_end: bool = False) -> Tables:
         return {name: [table] for name, table in drain_tables(self._rows, is_end).items()}
 
 

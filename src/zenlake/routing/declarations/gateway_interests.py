@@ -30,7 +30,7 @@ class GatewayInterests:
         self._tables = tables
         self.timers = Timers()
 
-    def ask(self, interest: DownInterest, now: float) -> None:
+    def forward(self, interest: DownInterest, now: float) -> None:
         """Send an interest on to all gateways; a liveliness get to one of them only.
 
         `interest.pending` is set if the answer must wait for the answers of gateways.
@@ -51,7 +51,7 @@ class GatewayInterests:
             interest.pending = pending
             self.timers.start(pending)
 
-    def ask_again(self, gateway: Face) -> Job:
+    def forward_all(self, gateway: Face) -> Job:
         """Send all interests to a new gateway, FUTURE ones as CURRENT_FUTURE."""
         work = self._tables.work
         for region in self._tables.regions:
@@ -69,7 +69,7 @@ class GatewayInterests:
     def end(self, interest: DownInterest) -> None:
         """End what was sent because of an interest that ended, by FINAL or with its face."""
         if interest.pending is not None:
-            self.timers.end(interest.pending)
+            self.timers.cancel(interest.pending)
             interest.pending = None
         for up in interest.up:
             up.users.pop(interest, None)
@@ -155,7 +155,7 @@ class GatewayInterests:
         for pending in up.waiting:
             pending.missing -= 1
             if pending.missing == 0 and not pending.is_ended:
-                self.timers.end(pending)
+                self.timers.cancel(pending)
                 self._answer(pending)
         up.waiting.clear()
 

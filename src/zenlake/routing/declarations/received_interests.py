@@ -86,7 +86,7 @@ class ReceivedInterests:
         # or to send to gateways.
         if face.position != EQUAL:
             if is_new or not is_lasting:
-                self._gateway_interests.ask(interest, now)
+                self._gateway_interests.forward(interest, now)
             if is_new:
                 # The interest is registered before it is answered, because an answer may take
                 # several slices: what is declared meanwhile is announced as well.

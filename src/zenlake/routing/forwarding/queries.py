@@ -166,7 +166,7 @@ class Queries:
     def _end_early(self, query: RoutedQuery) -> None:
         """End a query whose budget is used up (the query page: "Routers SHOULD stop")."""
         for branch in query.branches():
-            self.timers.end(branch)
+            self.timers.cancel(branch)
             self._end(branch)
 
     def receive_final(self, face: Face, message: ResponseFinal) -> None:
@@ -174,7 +174,7 @@ class Queries:
         if branch is None:
             self._tables.counters.late_responses += 1
             return
-        self.timers.end(branch)
+        self.timers.cancel(branch)
         self._end(branch)
 
     def remove_face(self, face: Face) -> Job:
@@ -182,7 +182,7 @@ class Queries:
         work = self._tables.work
         face.queries.clear()
         for branch in list(face.branches.values()):
-            self.timers.end(branch)
+            self.timers.cancel(branch)
             self._end(branch)
             work.steps -= SEND_STEPS
             if work.steps <= 0:

@@ -339,7 +339,7 @@ class Flooding:
             if states:
                 self._send(link, states)
 
-    def ask_again(self, face: Face, zid: ZenohId) -> None:
+    def request_declarations(self, face: Face, zid: ZenohId) -> None:
         """Ask a neighbour to declare again what a node has: send a state as if it were unknown."""
         link = self.links.get(face.zid)
         node = self.graph.nodes.get(zid)

@@ -96,13 +96,13 @@ class Network:
     def note_lives(self) -> None:
         """Update `is_uniform`: deployed nodes up to 1.4 lose the weights of others' links.
 
-        Only nodes of this implementation send and answer `ask_again`.
+        Only nodes of this implementation send and answer `request_declarations`.
         """
         self.is_uniform = self._flooding.is_uniform()
 
-    def ask_again(self, face: Face, zid: ZenohId) -> None:
+    def request_declarations(self, face: Face, zid: ZenohId) -> None:
         """Ask a neighbour to declare again what a node has."""
-        self._flooding.ask_again(face, zid)
+        self._flooding.request_declarations(face, zid)
 
     def has_discoveries(self) -> bool:
         return len(self._flooding.discoveries) > 0

@@ -60,7 +60,7 @@ def successor(
     target = network.graph.nodes.get(destination)
     if root is None or target is None:
         return None
-    tree = yield from network.trees.look(root)
+    tree = yield from network.trees.find(root)
     direction = tree.direction(target)
     return None if direction is None else direction.zid
 
@@ -71,7 +71,7 @@ def successors(network: Network) -> Iterator[Successor | None]:
     None where a slice should end: the trees of all sources are needed, and few are cached.
     """
     for root in network.graph.by_index():
-        search = network.trees.look(root)
+        search = network.trees.find(root)
         tree: Tree | None = None
         while tree is None:
             try:

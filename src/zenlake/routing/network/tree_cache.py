@@ -74,7 +74,7 @@ class TreeCache:
         self._trees[root] = tree
         return [child for child in tree.children if child not in old.children]
 
-    def look(self, root: NetworkNode) -> Generator[None, None, Tree]:
+    def find(self, root: NetworkNode) -> Generator[None, None, Tree]:
         """The tree in use; for a root without one, a tree that is not kept."""
         tree = self._trees.get(root)
         if tree is None:

@@ -68,11 +68,11 @@ class TreeSearch:
             _, _, node = heappop(heap)
             self.steps += 1
             if not self._is_settled[node.index]:
-                self._settle(node)
+                self._extend_paths(node)
         self._finish()
         return True
 
-    def _settle(self, node: NetworkNode) -> None:
+    def _extend_paths(self, node: NetworkNode) -> None:
         """The shortest path to this node is known: paths to its neighbours may lead through it."""
         self._is_settled[node.index] = True
         parent = self._parents[node.index]

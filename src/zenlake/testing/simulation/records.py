@@ -45,9 +45,9 @@ class Record(Sink):
     def push(self, item: object) -> None:
         if self.closed_at < inf:
             raise Failure(f"{self} gets something after its end")
-        self.take(item)
+        self.receive(item)
 
-    def take(self, item: object) -> None:
+    def receive(self, item: object) -> None:
         raise Failure(f"{self} gets something")
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class Subscriber(Record):
         self._known = known
         self._last: dict[tuple[SimulatedNode, int, tuple[int, ...]], int] = {}
 
-    def take(self, item: object) -> None:
+    def receive(self, item: object) -> None:
         assert isinstance(item, Sample)
         publication = self._known[int(item.body.attachment or b"")]
         number = publication.number
@@ -132,7 +132,7 @@ class Queryable(Record):
         self._asked = asked
         self.received: set[int] = set()
 
-    def take(self, item: object) -> None:
+    def receive(self, item: object) -> None:
         assert isinstance(item, Asked)
         number = int(item.incoming.parameters.removeprefix("n="))
         if not intersects(self.key, item.incoming.key):
@@ -180,7 +180,7 @@ class Get(Record):
     def __str__(self) -> str:
         return f"get {self.number} `{self.key}` of {self.node.name}"
 
-    def take(self, item: object) -> None:
+    def receive(self, item: object) -> None:
         if isinstance(item, Error):
             self.errors.append(item.payload)
             return
@@ -241,7 +241,7 @@ class Watcher(Record):
         self.present: dict[str, bool] = {}
         self._tokens = tokens
 
-    def take(self, item: object) -> None:
+    def receive(self, item: object) -> None:
         assert isinstance(item, Sample)
         is_put = isinstance(item.body, Put)
         if not intersects(self.key, item.key):
@@ -284,7 +284,7 @@ class MatchingRecord(Record):
         self.source = source
         self.is_matching = False
 
-    def take(self, item: object) -> None:
+    def receive(self, item: object) -> None:
         if item is self.is_matching:
             raise self.fail(f"{item} twice")
         self.is_matching = bool(item)
