@@ -184,7 +184,7 @@ def test_weights_choose_the_path() -> None:
     web.clear_received()
     network = web.routers["a"].tables.routers
     assert network is not None
-    network.network.set_weights({zid_of("c"): 1000}, web.now)
+    network.network.flooding.set_weights({zid_of("c"): 1000}, web.now)
     web.settle()
     web.sends("ca", put("k"))
     web.receives("cc", "PUT x k")
@@ -246,7 +246,7 @@ def test_the_nearest_complete_queryable_is_asked() -> None:
         web.sends(name, queryable(1, "q", complete=True))
     weights = web.routers["a"].tables.routers
     assert weights is not None
-    weights.network.set_weights({zid_of("d"): 300}, web.now)
+    weights.network.flooding.set_weights({zid_of("d"): 300}, web.now)
     web.settle()
     web.sends("ca", request(1, "q"))
     web.receives("cd")

@@ -122,7 +122,7 @@ class Dispatcher:
     def own_locators(self, locators: list[str]) -> None:
         self._gossip.set_locators(locators)
         for sourced in self._sourced:
-            sourced.network.own_locators = locators
+            sourced.network.flooding.own_locators = locators
 
     @property
     def tables(self) -> Tables:
@@ -194,7 +194,7 @@ class Dispatcher:
         self._tables.now = now
         self._gossip.add_face(face)
         if sourced is not None:
-            sourced.network.add_link(face, now)
+            sourced.network.flooding.add_link(face, now)
             self._work.run(self._follow_parents(sourced))
             self._hold_election()
         self._work.run_for(face, self._introduce(face))
@@ -251,7 +251,7 @@ class Dispatcher:
         self._forget_routes_to(face)
         sourced = face.region.sourced
         if face.position == BESIDE and sourced is not None:
-            sourced.network.remove_link(face, now)
+            sourced.network.flooding.remove_link(face, now)
             sourced.parents.remove_neighbour(face)
             self._remove_left(sourced)
         self._work.run(self._remove(face))
@@ -266,7 +266,7 @@ class Dispatcher:
     def _receive_states(self, face: Face, message: Oam, now: float) -> Job:
         sourced = face.region.sourced
         if sourced is not None:
-            yield from sourced.network.receive(face, message, now)
+            yield from sourced.network.flooding.receive(face, message, now)
             sourced.note_forgotten()
             self._remove_left(sourced)
 

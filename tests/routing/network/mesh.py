@@ -85,7 +85,7 @@ class Router:
     def neighbour(self, zid: str) -> tuple[Face, Pipe]:
         """A neighbour that is linked, at time 0."""
         face, pipe = self.face(zid)
-        self.network.add_link(face, 0.0)
+        self.network.flooding.add_link(face, 0.0)
         return face, pipe
 
     def receive_states(
@@ -101,7 +101,7 @@ class Router:
 
     def receive(self, face: Face, message: Oam, now: float, steps: int = UNLIMITED) -> int:
         """Process a message to its end; return the number of slices."""
-        return self.finish(self.network.receive(face, message, now), steps)
+        return self.finish(self.network.flooding.receive(face, message, now), steps)
 
     def finish(self, job: Job, steps: int = UNLIMITED) -> int:
         slices = 1
@@ -176,14 +176,14 @@ class Mesh:
         connection = Connection(self.routers[one], self.routers[other])
         self.connections[pair(one, other)] = connection
         for end, face in zip(connection.ends, connection.faces, strict=True):
-            end.network.add_link(face, self.now)
+            end.network.flooding.add_link(face, self.now)
 
     def unlinks(self, one: str, other: str) -> None:
         """Close a link: both ends notice, undelivered messages are lost."""
         connection = self.connections.pop(pair(one, other))
         for end, face in zip(connection.ends, connection.faces, strict=True):
             face.is_gone = True
-            end.network.remove_link(face, self.now)
+            end.network.flooding.remove_link(face, self.now)
             face.account.close()
 
     def stops(self, name: str) -> None:

@@ -47,7 +47,7 @@ def test_lost_link_is_announced_to_all() -> None:
     b2, _ = router.neighbour("b2")
     _, to_c3 = router.neighbour("c3")
     to_c3.texts()
-    router.network.remove_link(b2, 0.0)
+    router.network.flooding.remove_link(b2, 0.0)
     assert to_c3.texts() == ["0 sn 4 links 2"]
     assert router.network.pop_departed() == [ZenohId.parse("b2")]
 
@@ -58,16 +58,16 @@ def test_weights_are_sent_where_one_is_set() -> None:
     _, to_c3 = router.neighbour("c3")
     assert to_b2.texts() == ["0=a1 sn 2 links 1; 1=b2 sn 0", "2=c3 sn 0; 0 sn 3 links 1,2:7"]
     to_c3.texts()
-    router.network.set_weights({ZenohId.parse("b2"): 9}, 0.0)
+    router.network.flooding.set_weights({ZenohId.parse("b2"): 9}, 0.0)
     assert to_b2.texts() == to_c3.texts() == ["0 sn 4 links 1:9,2"]
-    router.network.set_weights({ZenohId.parse("b2"): 9, ZenohId.parse("e5"): 1}, 0.0)
+    router.network.flooding.set_weights({ZenohId.parse("b2"): 9, ZenohId.parse("e5"): 1}, 0.0)
     assert to_b2.texts() == []
 
 
 def test_locators_of_neighbours_are_sent_and_of_others_only_if_multihop() -> None:
     for multihop, where in ((False, ""), (True, " at tcp/4:1")):
         router = Router("a1", gossip_multihop=multihop)
-        router.network.own_locators.append("tcp/1:1")
+        router.network.flooding.own_locators.append("tcp/1:1")
         b2, _ = router.neighbour("b2")
         router.receive_states(
             b2,

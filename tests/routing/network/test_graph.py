@@ -70,9 +70,9 @@ def test_own_psids_are_reused_late() -> None:
     numbers: list[int | None] = []
     for number in range(20):
         face, _ = router.face(f"b{number:x}")
-        network.add_link(face, 0.0)
+        network.flooding.add_link(face, 0.0)
         numbers.append(network.psid_of(face.zid))
-        network.remove_link(face, 0.0)
+        network.flooding.remove_link(face, 0.0)
     assert numbers == [*range(1, 18), 1, 2, 3]
 
 
@@ -84,7 +84,7 @@ def test_both_ends_may_set_a_weight_and_the_greater_counts() -> None:
     mesh.settles()
     for router in mesh.routers.values():
         assert 40 < router.edges()["a1", "b2"] < 40.4
-    mesh.routers["b2"].network.set_weights({}, mesh.now)
+    mesh.routers["b2"].network.flooding.set_weights({}, mesh.now)
     mesh.settles()
     for router in mesh.routers.values():
         assert 30 < router.edges()["a1", "b2"] < 30.3

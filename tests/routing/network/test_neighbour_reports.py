@@ -38,7 +38,7 @@ def prefers(web: Web, name: str, other: str, weight: int) -> None:
     """Set the weight of a router's link to another."""
     routers = web.routers[name].tables.routers
     assert routers is not None
-    routers.network.set_weights({zid_of(other): weight}, web.now)
+    routers.network.flooding.set_weights({zid_of(other): weight}, web.now)
     web.settle()
 
 

@@ -39,7 +39,7 @@ def test_number_of_links_is_limited() -> None:
     router.receive_states(face, state(0, 3, *range(1, count)), *states)
     assert router.network.graph.link_count <= NETWORK_LINKS_MAX
     assert router.counters.refused_link_states > 0
-    router.network.remove_link(face, 0.0)
+    router.network.flooding.remove_link(face, 0.0)
     assert router.network.graph.link_count == 0
     assert router.budget.held_bytes == 0
 
@@ -67,12 +67,12 @@ def test_trees_take_several_slices() -> None:
 def test_link_lost_within_a_list() -> None:
     router = Router("a1")
     face = linked(router)
-    job = router.network.receive(
+    job = router.network.flooding.receive(
         face, link_states(*(state(psid, 1, 0, zid=f"f{psid:x}") for psid in range(2, 100))), 0.0
     )
     router.work.steps = 10
     next(job)
-    router.network.remove_link(face, 0.0)
+    router.network.flooding.remove_link(face, 0.0)
     router.finish(job)
     assert router.names() == {"a1"}
     assert router.budget.held_bytes == 0

@@ -21,7 +21,7 @@ def test_charged_bytes_are_close_to_measured(nodes: int, links: int, locators: i
     """Including the trees of all nodes, as if all of them published."""
     router = Router("a1")
     face, pipe = router.face("b2")
-    router.network.add_link(face, 0.0)
+    router.network.flooding.add_link(face, 0.0)
     states = [LinkState(0, 2, tuple(range(1, nodes)), zid=ZenohId.parse("b2"))]
     states.append(LinkState(1, 2, (0,), zid=ZenohId.parse("a1")))
     for psid in range(2, nodes):
@@ -53,19 +53,19 @@ def test_charged_bytes_are_close_to_measured(nodes: int, links: int, locators: i
 def test_all_memory_is_released_with_the_link() -> None:
     router = Router("a1")
     face, _ = router.face("b2")
-    router.network.add_link(face, 0.0)
+    router.network.flooding.add_link(face, 0.0)
     assert router.budget.held_bytes == face.account.held_bytes > 0
-    router.network.remove_link(face, 0.0)
+    router.network.flooding.remove_link(face, 0.0)
     assert router.budget.held_bytes == face.account.held_bytes == 0
 
 
 def test_names_of_nodes_that_were_introduced_are_limited() -> None:
     router = Router("a1", gossip=False)
     face, pipe = router.face("b2")
-    router.network.add_link(face, 0.0)
+    router.network.flooding.add_link(face, 0.0)
     own = LinkState(0, 2, (1,), zid=ZenohId.parse("b2"))
     router.receive(face, Oam(1, body=bytes(LinkStateList((own,)))), 0.0)
-    (link,) = router.network._flooding.links.values()
+    (link,) = router.network.flooding.links.values()
     for start in range(0, 3 * NETWORK_NODES_MAX, 1_024):
         states = [
             LinkState(2, 1, (), zid=ZenohId.from_int(1 << 96 | number))

@@ -40,7 +40,7 @@ def random_mesh(seed: int) -> Mesh:
         elif act > 0.85:
             weights = {ZenohId.parse(name): random.choice((1, 50, 300)) for name in names}
             del weights[ZenohId.parse(random.choice(names))]
-            mesh.routers[one].network.set_weights(weights, mesh.now)
+            mesh.routers[one].network.flooding.set_weights(weights, mesh.now)
         mesh.deliver_some(random.randint(0, 12))
         if random.random() < 0.3:
             for root in names:

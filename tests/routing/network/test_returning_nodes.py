@@ -44,7 +44,7 @@ def test_older_version_of_a_neighbour_itself_is_not_forwarded() -> None:
     b2, to_b2 = router.neighbour("b2")
     c3, to_c3 = router.face("c3")
     router.receive_states(b2, state(0, 2, 1, zid="b2"), state(1, 2, zid="a1"))
-    router.network.add_link(c3, 0.0)
+    router.network.flooding.add_link(c3, 0.0)
     # b2's link state of c3 arrives before c3's own.
     router.receive_states(b2, state(0, 3, 1, 2), state(2, 3, 0, 1, zid="c3"))
     to_b2.texts()
@@ -150,7 +150,7 @@ def test_relayed_link_state_of_a_neighbour_applies_when_its_link_is_lost() -> No
     # b2 and c3 are linked now; c3 cannot announce it, because its link to a1 is dead.
     router.receive_states(b2, state(2, 3, 0, zid="c3"), state(0, 3, 1, 2))
     assert ("b2", "c3") not in router.edges()
-    router.network.remove_link(c3, 0.0)
+    router.network.flooding.remove_link(c3, 0.0)
     assert set(router.edges()) == {("a1", "b2"), ("b2", "a1"), ("b2", "c3"), ("c3", "b2")}
     assert router.network.pop_forgotten() == [], "b2 did not send c3's state again"
 
@@ -172,11 +172,11 @@ def test_second_link_replaces_the_first() -> None:
     first, _ = router.neighbour("b2")
     second, _ = router.neighbour("b2")
     network = router.network
-    assert not network.has_link(first)
-    assert network.has_link(second)
-    network.remove_link(first, 0.0)
+    assert not network.flooding.has_link(first)
+    assert network.flooding.has_link(second)
+    network.flooding.remove_link(first, 0.0)
     assert router.names() == {"a1", "b2"}
     router.receive_states(first, state(0, 2, zid="c3"))
     assert router.counters.unexpected_messages == 1
-    network.remove_link(second, 0.0)
+    network.flooding.remove_link(second, 0.0)
     assert router.names() == {"a1"}

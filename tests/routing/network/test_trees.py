@@ -56,7 +56,7 @@ def test_weights_choose_the_path() -> None:
     mesh.links("a1", "c3")
     mesh.settles()
     assert mesh.routers["a1"].next_hop("a1", "c3") == "b2"
-    mesh.routers["a1"].network.set_weights({}, mesh.now)
+    mesh.routers["a1"].network.flooding.set_weights({}, mesh.now)
     mesh.settles()
     assert mesh.routers["a1"].next_hop("a1", "c3") == "c3"
 
@@ -75,7 +75,7 @@ def test_replaced_link_is_gained_again_although_no_edge_changed() -> None:
     a1 = mesh.routers["a1"]
     a1.gained.clear()
     face, _ = a1.face("b2")
-    a1.network.add_link(face, mesh.now)
+    a1.network.flooding.add_link(face, mesh.now)
     assert a1.children("a1") == []
     mesh.time_passes(1.0)
     assert a1.gained == [("a1", "b2")]

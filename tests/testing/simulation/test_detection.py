@@ -88,7 +88,7 @@ def test_queries_that_outlive_their_face_are_detected(monkeypatch: pytest.Monkey
 
 
 def test_interests_not_sent_again_are_detected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(GatewayInterests, "request_declarations", nothing)
+    monkeypatch.setattr(GatewayInterests, "forward_all", nothing)
     assert first_failure() != "none"
 
 

@@ -31,19 +31,19 @@ class MultihopGossip(Gossip):
 
     def set_locators(self, locators: list[str]) -> None:
         super().set_locators(locators)
-        self._network.own_locators = locators
+        self._network.flooding.own_locators = locators
 
     def add_face(self, face: Face) -> None:
         """Add a neighbour; one that is no target of gossip does not get the locators of others."""
         if face.role == WhatAmI.CLIENT or face.is_multicast or face.position == BESIDE:
             return
         self._faces[face] = None
-        self._network.add_link(face, self._tables.now)
+        self._network.flooding.add_link(face, self._tables.now)
 
     def remove_face(self, face: Face) -> None:
         if face in self._faces:
             del self._faces[face]
-            self._network.remove_link(face, self._tables.now)
+            self._network.flooding.remove_link(face, self._tables.now)
             self._conclude_all()
 
     def receive(self, face: Face, message: Oam) -> None:
@@ -53,7 +53,7 @@ class MultihopGossip(Gossip):
             self._tables.counters.unexpected_messages += 1
 
     def _receive(self, face: Face, message: Oam) -> Job:
-        yield from self._network.receive(face, message, self._tables.now)
+        yield from self._network.flooding.receive(face, message, self._tables.now)
         self._conclude_all()
 
     def has_discoveries(self) -> bool:

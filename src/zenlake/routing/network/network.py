@@ -3,11 +3,12 @@
 Routers form a network; so do peers where gossip is multihop, and the linkstate peers of releases
 up to 1.8. All nodes know the same graph (`flooding`) and compute the same trees.
 
-    network.add_link(face, now)               a neighbour
-    yield from network.receive(face, m, now)  link states of it
-    network.remove_link(face, now)
-    network.pop_departed()                    after each of these: nodes that are gone
-    network.next_deadline()                   when the trees are to be computed again:
+    flooding = network.flooding
+    flooding.add_link(face, now)               a neighbour
+    yield from flooding.receive(face, m, now)  link states of it
+    flooding.remove_link(face, now)
+    network.pop_departed()                     after each of these: nodes that are gone
+    network.next_deadline()                    when the trees are to be computed again:
     network.handle_timeout(now)
     for root in network.stale_roots():
         gained = yield from network.update_tree(root)
@@ -26,8 +27,7 @@ from zenlake.routing.network.graph import NetworkGraph
 from zenlake.routing.network.node import NetworkNode
 from zenlake.routing.network.tree_cache import TreeCache
 from zenlake.routing.settings import RoutingSettings
-from zenlake.routing.work import Job, Work
-from zenlake.wire import Oam
+from zenlake.routing.work import Work
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 
@@ -35,7 +35,7 @@ DISTANCE_MAX: Final = 0xFFFF
 
 
 class Network:
-    __slots__ = ("_flooding", "graph", "is_uniform", "trees")
+    __slots__ = ("flooding", "graph", "is_uniform", "trees")
 
     def __init__(
         self,
@@ -48,36 +48,9 @@ class Network:
     ) -> None:
         self.graph = NetworkGraph(zid, role, counters)
         self.trees = TreeCache(self.graph, work)
-        self._flooding = Flooding(self.graph, self.trees, settings, counters, work, weights)
+        self.flooding = Flooding(self.graph, self.trees, settings, counters, work, weights)
         self.is_uniform = False
         """Whether all nodes run this implementation, and so have the same trees (`note_lives`)."""
-
-    @property
-    def own_locators(self) -> list[str]:
-        """Where this node listens; sent where gossip is enabled."""
-        return self._flooding.own_locators
-
-    @own_locators.setter
-    def own_locators(self, locators: list[str]) -> None:
-        self._flooding.own_locators = locators
-
-    def add_link(self, face: Face, now: float) -> None:
-        """Add a neighbour; a second link to the same node replaces the first."""
-        self._flooding.add_link(face, now)
-
-    def remove_link(self, face: Face, now: float) -> None:
-        self._flooding.remove_link(face, now)
-
-    def set_weights(self, weights: dict[ZenohId, int], now: float) -> None:
-        """Set the weights of the links of this node, by neighbour."""
-        self._flooding.set_weights(weights, now)
-
-    def has_link(self, face: Face) -> bool:
-        return self._flooding.has_link(face)
-
-    def receive(self, face: Face, message: Oam, now: float) -> Job:
-        """Process a link-state list; other messages are counted."""
-        return self._flooding.receive(face, message, now)
 
     # Changes, for routing.
 
@@ -89,30 +62,24 @@ class Network:
 
     def pop_forgotten(self) -> list[tuple[Face, ZenohId]]:
         """Neighbours, and nodes that they forgot, since the last call."""
-        forgotten = self._flooding.forgotten
-        self._flooding.forgotten = []
+        forgotten = self.flooding.forgotten
+        self.flooding.forgotten = []
         return forgotten
 
     def note_lives(self) -> None:
         """Update `is_uniform`: deployed nodes up to 1.4 lose the weights of others' links.
 
-        Only nodes of this implementation send and answer `request_declarations`.
+        Only nodes of this implementation send and answer `Flooding.request_declarations`.
         """
-        self.is_uniform = self._flooding.is_uniform()
-
-    def request_declarations(self, face: Face, zid: ZenohId) -> None:
-        """Ask a neighbour to declare again what a node has."""
-        self._flooding.request_declarations(face, zid)
+        self.is_uniform = self.flooding.is_uniform()
 
     def has_discoveries(self) -> bool:
-        return len(self._flooding.discoveries) > 0
+        return len(self.flooding.discoveries) > 0
 
     def pop_discoveries(self) -> list[GossipedNode]:
         """Nodes with locators that are not neighbours, since the last call."""
-        found = [
-            d for d in self._flooding.discoveries.values() if d.zid not in self._flooding.links
-        ]
-        self._flooding.discoveries.clear()
+        found = [d for d in self.flooding.discoveries.values() if d.zid not in self.flooding.links]
+        self.flooding.discoveries.clear()
         return found
 
     def next_deadline(self) -> float | None:
@@ -150,14 +117,14 @@ class Network:
         if root_node is None or target_node is None:
             return None
         direction = self.trees.get(root_node).direction(target_node)
-        link = None if direction is None else self._flooding.links.get(direction.zid)
+        link = None if direction is None else self.flooding.links.get(direction.zid)
         return None if link is None else link.face
 
     def parent(self, root: ZenohId) -> Face | None:
         """The neighbour towards `root` in its own tree: messages of `root` arrive from it."""
         node = self.graph.nodes.get(root)
         parent = None if node is None else self.trees.get(node).parent
-        link = None if parent is None else self._flooding.links.get(parent.zid)
+        link = None if parent is None else self.flooding.links.get(parent.zid)
         return None if link is None else link.face
 
     def distance(self, target: ZenohId) -> int | None:
@@ -192,7 +159,7 @@ class Network:
     def _faces_of(self, nodes: list[NetworkNode]) -> list[Face]:
         faces: list[Face] = []
         for node in nodes:
-            link = self._flooding.links.get(node.zid)
+            link = self.flooding.links.get(node.zid)
             if link is not None:
                 faces.append(link.face)
         return faces

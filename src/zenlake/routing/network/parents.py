@@ -68,7 +68,7 @@ class Parents:
                 continue
             self._plan(reports)
             if must_ask:
-                self._network.request_declarations(parent, source.zid)
+                self._network.flooding.request_declarations(parent, source.zid)
             else:
                 changed.append(source)
         return changed

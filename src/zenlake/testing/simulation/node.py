@@ -138,7 +138,7 @@ class SimulatedNode:
         """Set other weights for its links to routers."""
         routers = self.dispatcher.tables.routers
         assert routers is not None
-        routers.network.set_weights(weights, self.now())
+        routers.network.flooding.set_weights(weights, self.now())
         self.world.reach.note_change()
 
     # --- clocks and chance -----------------------------------------------------------------------
