@@ -50,7 +50,7 @@ def test_packets_are_numbered_over_files_of_all_kinds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["pubsub_router.pcapng", "qos_matrix.pcap"])
-def test_standard_input(name: str) -> None:
+def test_standard_input_is_read(name: str) -> None:
     content = (DATA / name).read_bytes()
     command = [sys.executable, "-c", PRINT]
     result = subprocess.run(command, input=content, capture_output=True, check=True)

@@ -70,7 +70,7 @@ def test_compressed_parts_in_a_row_are_one_file(
     assert outcome.skipped.bytes == {f"bytes after the {kind} data": 14}
 
 
-def test_zstd_with_metadata_in_front(tmp_path: Path) -> None:
+def test_zstd_metadata_frame_is_skipped(tmp_path: Path) -> None:
     metadata = b"\x5a\x2a\x4d\x18\x04\x00\x00\x00meta"
     outcome = read(tmp_path, metadata + zstd.compress(CONTENT))
     assert outcome.data == BODIES
@@ -185,7 +185,7 @@ def test_pipe_that_returns_a_few_bytes_at_a_time(
     assert sum(16 + len(data) for data in found) + 24 + skipped.bytes.get(pcap.CUT, 0) == 20_000
 
 
-def test_no_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_standard_input_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(CaptureError, match="there is no standard input"):
         next(packets(["-"], Skipped()))

@@ -29,7 +29,7 @@ from zenlake.limits import (
 )
 
 
-def test_a_connection_from_syn_to_fin() -> None:
+def test_a_connection_is_followed_from_syn_to_fin() -> None:
     capture = Capture()
     assert capture.feed(999, flags=SYN) == [f"> opened {NAME}#1"]
     assert capture.feed(4999, flags=SYN | ACK, ack=1000, ends=BACK) == [f"< opened {NAME}#1"]
@@ -228,7 +228,7 @@ def test_a_new_syn_begins_a_new_connection() -> None:
     assert capture.feed(123, flags=SYN) == [f"> opened {NAME}#3"]
 
 
-def test_a_syn_after_the_middle_of_another_connection() -> None:
+def test_a_syn_ends_an_older_connection_of_the_same_ports() -> None:
     capture = Capture()
     capture.feed(5000, b"in", ends=BACK)
     assert capture.feed(999, flags=SYN) == ["> closed reused", f"> opened {NAME}#1"]

@@ -72,14 +72,14 @@ def zenlake(tmp_path: Path) -> Command:
     return Command(tmp_path)
 
 
-def test_sql_without_spark_and_java(zenlake: Command) -> None:
+def test_sql_needs_no_spark_and_java(zenlake: Command) -> None:
     rows = [json.loads(line) for line in zenlake("sql", QUERIES, COUNT, "--json").splitlines()]
     found = {row["verdict"]: row["n"] for row in rows}
     assert found["answered"] > 100
     assert found["error"] > 5
 
 
-def test_a_report_without_spark_and_java(zenlake: Command) -> None:
+def test_a_report_needs_no_spark_and_java(zenlake: Command) -> None:
     assert zenlake("report", QUERIES).startswith("queries.html  1.")
     page = (zenlake.folder / "queries.html").read_text("utf-8")
     data = json.loads(

@@ -23,7 +23,7 @@ def test_ls_lists_the_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert rows[0].split()[6:] == ["1970-01-01T00:00:00.000Z"] * 2 + ["100", "0" * 12, "-"]
 
 
-def test_ls_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ls_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lake(tmp_path, "a.pcap")
     assert main(["lake", "ls", "--json", "--lake", str(tmp_path)]) == 0
     assert json.loads(capsys.readouterr().out) == {
@@ -41,7 +41,9 @@ def test_ls_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_ls_of_an_empty_lake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ls_of_an_empty_lake_has_a_header_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     lake(tmp_path)
     assert main(["lake", "ls", "--lake", str(tmp_path)]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2

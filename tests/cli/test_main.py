@@ -126,7 +126,7 @@ def test_ke_answers(
     assert capsys.readouterr().out == f"{answer}\n"
 
 
-def test_ke_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ke_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     main(["ke", "--json", "intersects", "a/*", "a/b"])
     answer = json.loads(capsys.readouterr().out)
     assert answer == {"operation": "intersects", "a": "a/*", "b": "a/b", "answer": True}

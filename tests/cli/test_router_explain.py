@@ -41,7 +41,7 @@ def test_a_publication_that_nobody_receives() -> None:
     )
 
 
-def test_a_publication_for_a_client_of_the_same_router() -> None:
+def test_a_publication_goes_to_a_client_of_the_same_router() -> None:
     with RouterProcess("-i", "a1") as process, client_of(process, "c1") as client:
         subscriber = client.declare_subscriber("demo/**")
         until(lambda: "c1" in explain("demo/a", "-e", process.endpoint).stdout)
@@ -148,7 +148,7 @@ def decision(verdict: str, holder: dict[str, Any], **more: Any) -> dict[str, Any
     }
 
 
-def test_text_for_a_route_through_another_router() -> None:
+def test_text_describes_a_route_through_another_router() -> None:
     far = decision("sent", node("d4", "router"), hop=node("b2", "router"))
     first = step(sent_to=[node("b2", "router")], counts={"sent": 1}, decisions=[far])
     silent = {
@@ -180,7 +180,7 @@ def test_text_for_a_route_through_another_router() -> None:
         ("is_source", "the way there leads back to where it came from, so others deliver it"),
     ],
 )
-def test_text_for_each_obstacle(verdict: str, words: str) -> None:
+def test_text_describes_each_obstacle(verdict: str, words: str) -> None:
     shown = step(counts={verdict: 1}, decisions=[decision(verdict, node("p1", "peer"))])
     text = text_of([shown])
     assert words in text

@@ -247,7 +247,7 @@ def test_only_the_table_of_a_damaged_file_is_affected(
 
 
 @pytest.mark.parametrize(("missing", "flags"), [("duckdb", []), ("pyspark", ["--master", "local"])])
-def test_without_the_extra(
+def test_missing_extra_is_an_error_that_names_it(
     missing: str,
     flags: list[str],
     ask: Asking,

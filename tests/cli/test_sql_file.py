@@ -43,7 +43,9 @@ def test_json_file_has_the_rows_that_are_printed(
     assert rows == [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_csv(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_csv_has_a_header_and_a_line_for_each_row(
+    lake: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with written(lake, "a.csv", capsys).open(newline="") as file:
         rows = list(csv.reader(file))
     assert rows[0] == ["seq", "key", "payload", "express", "latency_ms"]
@@ -78,7 +80,7 @@ def test_a_file_that_was_there_stays_if_the_query_fails(
     assert {path.name for path in tmp_path.iterdir()} == {lake, "a.csv", "a.json", "a.parquet"}
 
 
-def test_the_place_of_a_mistake(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_error_names_the_place_of_a_mistake(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
     query = "SELECT seq,\n  nothing FROM samples -- why?"
     assert main(["sql", "--lake", lake, query, "-o", "a.parquet"]) == 2
     assert capsys.readouterr().err.startswith("zenlake: SQL line 2, column 3: ")
@@ -101,7 +103,7 @@ def test_mistake_gets_one_line_and_code_2(
     assert err.startswith(f"zenlake: {cause}")
 
 
-def test_a_full_disk(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_full_disk_is_an_error(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A device that has never any room, in the place of the file."""
     for flags in (["--csv"], ["--json"]):
         assert main(["sql", "--lake", lake, QUERY, "-o", "/dev/full", *flags]) == 2

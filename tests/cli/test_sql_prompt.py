@@ -115,7 +115,7 @@ def test_long_answers_are_cut(
     assert out.count("... more than 200 rows") == 1
 
 
-def test_a_capture_at_a_terminal() -> None:
+def test_a_capture_is_queried_at_a_terminal() -> None:
     """In a process of its own, at a real terminal."""
     near, far = pty.openpty()
     command = [sys.executable, "-m", "zenlake.cli.main", "sql", str(PATHS["alias_remapped"])]

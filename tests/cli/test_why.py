@@ -105,7 +105,7 @@ def test_json_has_cause_culprit_and_nodes(capsys: pytest.CaptureFixture[str]) ->
     assert summary["counts"] == {"query": {"final_missing": 1}}
 
 
-def test_a_query_by_every_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_query_is_found_by_each_of_its_names(capsys: pytest.CaptureFixture[str]) -> None:
     [story, _] = stories_json(capsys, path_of("nothing_came"), "--query", "3")
     assert story["request_id"] == 3
     for name in (f"{story['session']}/3", str(story["trace_id"])):
@@ -139,7 +139,7 @@ def test_the_number_of_stories_is_limited(capsys: pytest.CaptureFixture[str]) ->
     )
 
 
-def test_from_standard_input(
+def test_standard_input_is_explained(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = Path(path_of("held_query")).read_bytes()

@@ -127,7 +127,7 @@ def test_the_error_is_a_local_one_and_shows_position_and_cause() -> None:
 
 
 @pytest.mark.parametrize(("text", "canonical"), CANONICAL_FORMS)
-def test_canonical_form(text: str, canonical: str) -> None:
+def test_canonize_returns_the_canonical_form(text: str, canonical: str) -> None:
     assert canonize(text) == canonical
 
 

@@ -62,7 +62,7 @@ def test_it_survives_pickling() -> None:
     assert pickle.loads(pickle.dumps(KeyExpr("a/**"))) == KeyExpr("a/**")
 
 
-def test_autocanonize() -> None:
+def test_autocanonize_accepts_other_spellings() -> None:
     assert KeyExpr.autocanonize("**/*/$*") == "*/*/**"
     assert KeyExpr.autocanonize("a$*$*") == "a$*"
     assert KeyExpr.autocanonize(KeyExpr("a")) == "a"
@@ -101,7 +101,7 @@ def test_levels_are_ordered() -> None:
         ("@a", "**", "@a/**"),
     ],
 )
-def test_join(left: str, right: str, joined: str) -> None:
+def test_join_inserts_a_slash_and_canonizes(left: str, right: str, joined: str) -> None:
     assert KeyExpr(left).join(right) == joined
     assert KeyExpr(left) / right == joined
     assert str(KeyExpr(left) / KeyExpr.autocanonize(right)) == joined
@@ -117,7 +117,7 @@ def test_join_refuses_invalid_key_expressions(right: str) -> None:
     ("left", "right", "text"),
     [("a", "b", "ab"), ("a", "", "a"), ("a/*", "/**", "a/*/**"), ("a", "$*", "a$*")],
 )
-def test_concat(left: str, right: str, text: str) -> None:
+def test_concat_rewrites_nothing(left: str, right: str, text: str) -> None:
     assert KeyExpr(left).concat(right) == text
 
 

@@ -87,7 +87,7 @@ def test_bad_formats_are_refused_with_their_position(text: str, position: int) -
         ("a/${k:b/*}/c", {"k": KeyExpr("b/d")}, "a/b/d/c"),
     ],
 )
-def test_building(text: str, values: dict[str, object], built: str) -> None:
+def test_build_replaces_each_place(text: str, values: dict[str, object], built: str) -> None:
     formatter = KeyFormat(text).formatter()
     for name, value in values.items():
         formatter.set(name, value)

@@ -110,7 +110,9 @@ CASES = [[cell.strip() for cell in line.split(" | ")] for line in CASE_TABLE.str
 
 
 @pytest.mark.parametrize(("a", "b", "meet", "a_has_b", "b_has_a", "level"), CASES)
-def test_case_table(a: str, b: str, meet: str, a_has_b: str, b_has_a: str, level: str) -> None:
+def test_relations_are_those_of_the_table(
+    a: str, b: str, meet: str, a_has_b: str, b_has_a: str, level: str
+) -> None:
     assert intersects(a, b) is (meet == "T")
     assert intersects(b, a) is (meet == "T")
     assert includes(a, b) is (a_has_b == "T")

@@ -134,7 +134,9 @@ def test_remove_returns_the_old_value(
         ("", "a=1;b=2"),
     ],
 )
-def test_extend(other: str | dict[str, str] | Parameters, after: str) -> None:
+def test_extend_replaces_parameters_of_the_same_name(
+    other: str | dict[str, str] | Parameters, after: str
+) -> None:
     parameters = Parameters("a=1;;b=2")
     parameters.extend(other)
     assert str(parameters) == after

@@ -23,7 +23,7 @@ from zenlake.keyexpr.prefix import nonwild_prefix, strip_nonwild_prefix, strip_p
         ("@a/b/**", "@a/b"),
     ],
 )
-def test_nonwild_prefix(text: str, prefix: str | None) -> None:
+def test_nonwild_prefix_ends_before_the_first_wildcard(text: str, prefix: str | None) -> None:
     assert nonwild_prefix(text) == prefix
 
 
@@ -47,7 +47,7 @@ def test_nonwild_prefix(text: str, prefix: str | None) -> None:
         ("@demo/**", []),
     ],
 )
-def test_strip_prefix(text: str, remainders: list[str]) -> None:
+def test_strip_prefix_returns_all_remainders(text: str, remainders: list[str]) -> None:
     assert strip_prefix(text, "demo/example/test") == remainders
 
 
@@ -88,7 +88,9 @@ def test_the_stripped_prefix_may_have_wildcards() -> None:
         ("@demo/**/@test/something", "@demo/example/@test", "something"),
     ],
 )
-def test_strip_nonwild_prefix(text: str, prefix: str, remainder: str | None) -> None:
+def test_strip_nonwild_prefix_returns_the_longest_remainder(
+    text: str, prefix: str, remainder: str | None
+) -> None:
     assert strip_nonwild_prefix(text, prefix) == remainder
 
 

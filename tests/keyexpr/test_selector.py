@@ -76,7 +76,7 @@ def test_parameters_are_copied_in_and_out() -> None:
     assert str(selector) == "a?b=1"
 
 
-def test_equality() -> None:
+def test_selectors_are_equal_if_key_and_parameters_are() -> None:
     assert Selector("a?b") == Selector("a", "b;")
     assert Selector("a?b") != Selector("a?c")
     assert Selector("a?b") != Selector("b?b")

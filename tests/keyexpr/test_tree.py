@@ -73,7 +73,9 @@ def test_inserting_again_replaces_the_value(tree: KeyTree[str]) -> None:
         ("z", ["**"]),
     ],
 )
-def test_match_key(tree: KeyTree[str], key: str, expressions: list[str]) -> None:
+def test_match_key_finds_the_expressions_that_match(
+    tree: KeyTree[str], key: str, expressions: list[str]
+) -> None:
     assert sorted(tree.match_key(key)) == values(*expressions)
     assert tree.intersecting(key) == tree.match_key(key)
 
@@ -91,7 +93,9 @@ def test_match_key(tree: KeyTree[str], key: str, expressions: list[str]) -> None
         ("*/@a/*", ["**/@a/b"]),
     ],
 )
-def test_intersecting(tree: KeyTree[str], expr: str, expressions: list[str]) -> None:
+def test_intersecting_finds_all_that_share_a_key(
+    tree: KeyTree[str], expr: str, expressions: list[str]
+) -> None:
     assert sorted(tree.intersecting(expr)) == values(*expressions)
 
 

@@ -180,7 +180,7 @@ def test_bad_addresses(endpoint: str) -> None:
         connect(EndPoint.parse(endpoint), PLAIN, 1.0)
 
 
-def test_interface_option() -> None:
+def test_interface_option_binds_to_the_interface() -> None:
     with linked("tcp/127.0.0.1:0#iface=lo", config="#iface=lo") as (ours, theirs):
         ours.try_send(b"x")
         assert theirs.receive() == b"x"

@@ -100,7 +100,7 @@ def test_a_client_that_finds_no_node_raises(group: str) -> None:
     assert 0.3 <= time.monotonic() - began < 3
 
 
-def test_scouting_without_a_node(group: str) -> None:
+def test_scout_needs_no_node(group: str) -> None:
     found: list[ScoutedNode] = []
     with opened(scouting_settings(group)) as [node]:
         scouting = scout(scouting_settings(group), int(WhatAmI.PEER), found.append)

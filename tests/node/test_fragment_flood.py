@@ -62,6 +62,6 @@ def test_unfinished_messages_use_at_most_the_limit_and_are_dropped_soon() -> Non
         assert node.stats()["unfinished_messages"] == 16 * SESSIONS, "shown after their end, too"
 
 
-def test_the_limit_by_default() -> None:
+def test_default_limit_is_that_of_the_process() -> None:
     assert settings_of().fragment_idle_s == FRAGMENT_IDLE_SECONDS_MAX == 10
     assert REASSEMBLY_PROCESS_BYTES_MAX == 512 * MIB

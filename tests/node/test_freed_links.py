@@ -29,7 +29,7 @@ def _no_collection() -> Iterator[None]:
 @pytest.mark.parametrize(
     "last_words", [b"", struct.pack("<H", 100) + b"\xff" * 100], ids=["end", "error"]
 )
-def test_without_the_garbage_collector(last_words: bytes) -> None:
+def test_links_are_freed_without_the_garbage_collector(last_words: bytes) -> None:
     """Both a link that ends by itself and one that is closed for an invalid message."""
     with opened(settings_of()) as [node]:
         for _ in range(LINKS):

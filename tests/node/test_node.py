@@ -260,7 +260,7 @@ def test_closing_is_quick_and_complete() -> None:
             until(lambda: all(one.zid not in node.runners for node in nodes))
 
 
-def test_closing_while_connecting() -> None:
+def test_close_ends_an_attempt_to_connect() -> None:
     known = own_threads()
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))

@@ -79,7 +79,7 @@ def test_values_that_depend_on_the_mode() -> None:
     assert settings.routing.timestamping
 
 
-def test_everything_else() -> None:
+def test_all_other_keys_are_read() -> None:
     queue = {
         "size": {"data": 3, "background": 16},
         "congestion_control": {

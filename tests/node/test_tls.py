@@ -67,7 +67,7 @@ def test_nodes_talk(lab: Lab, is_mutual: bool) -> None:
             assert node.links()[0].auth_identifier == ("client" if is_mutual else None)
 
 
-def test_no_session_without_the_right_certificate(lab: Lab) -> None:
+def test_session_needs_the_right_certificate(lab: Lab) -> None:
     with opened(lab.listening(True)) as [node]:
         for settings in (lab.connecting(node, False), settings_of(WhatAmI.CLIENT, node.locators())):
             with pytest.raises(ZenlakeError, match="Unable to connect"):

@@ -206,7 +206,7 @@ def test_first_batches_that_are_refused(name: str, batch: str, reason: CloseReas
     check_refused(acceptor(), bits(batch), reason)
 
 
-def test_an_unknown_optional_extension() -> None:
+def test_an_unknown_optional_extension_is_ignored() -> None:
     """N3."""
     assert opened(acceptor(), bits("c1 09 02 05 0a ff ff 8c 01")).qos
 
@@ -231,7 +231,7 @@ def test_third_batches_that_are_refused(name: str, batch: str) -> None:
     check_refused(machine, bits(batch), INVALID)
 
 
-def test_a_first_number_outside_the_resolution() -> None:
+def test_a_first_number_outside_the_resolution_is_refused() -> None:
     machine = acceptor()
     ack = ack_of(machine, INIT_SYN)
     check_refused(machine, bytes(Open(10, 1 << 28, cookie=ack.cookie)), INVALID)

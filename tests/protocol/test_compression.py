@@ -48,7 +48,7 @@ def test_mixed_batches() -> None:
     assert receiver.peer_closed == CloseReason.GENERIC
 
 
-def test_keep_alive_and_close() -> None:
+def test_keep_alive_and_close_have_a_compression_header() -> None:
     sender = transport(compression=True)
     sender.handle_timeout(2.5)
     assert units(sender) == [bytes.fromhex("02 00 00 04")]
@@ -56,7 +56,7 @@ def test_keep_alive_and_close() -> None:
     assert units(sender) == [bytes.fromhex("03 00 00 03 00")]
 
 
-def test_bomb() -> None:
+def test_decompression_stops_at_the_limit() -> None:
     """51 kB that would decompress to 12.5 MiB (F01)."""
     block = lz4.block.compress(bytes(12_500_000), store_size=False)
     assert len(block) < 51_500

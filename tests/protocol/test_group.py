@@ -288,7 +288,7 @@ def test_a_silent_peer_is_gone_after_its_lease() -> None:
 
 
 @pytest.mark.parametrize(("lease", "seconds"), [(0, False), (1, False), (2**64 - 1, True)])
-def test_any_lease(lease: int, seconds: bool) -> None:
+def test_any_lease_is_brought_into_bounds(lease: int, seconds: bool) -> None:
     machine = joined(lease=lease, seconds=seconds)
     (peer,) = machine.peers.values()
     assert 0.1 <= peer.lease_s <= 86_400
@@ -304,7 +304,7 @@ def test_a_close_removes_its_sender() -> None:
     joined(machine)
 
 
-def test_our_own_close() -> None:
+def test_nothing_follows_our_own_close() -> None:
     machine = group()
     machine.push(encode(PUSH), 5, True, False)
     machine.close()

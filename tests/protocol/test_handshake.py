@@ -75,7 +75,7 @@ def test_both_sides_agree(
 
 
 @pytest.mark.parametrize("has_users", [False, True])
-def test_every_message_cut_at_every_byte(has_users: bool) -> None:
+def test_every_message_cut_at_any_byte_is_refused(has_users: bool) -> None:
     """Each of the four messages, at its step, truncated (limits: H15)."""
     user: dict[str, object] = {"user": "usr1", "password": "pwd1"} if has_users else {}
     router: dict[str, object] = {"users": USERS} if has_users else {}

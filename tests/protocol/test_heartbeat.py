@@ -41,7 +41,7 @@ def test_queued_batch_replaces_a_keep_alive() -> None:
     assert len(units(sender, 8.0)) == 1
 
 
-def test_n21_silence_for_the_lease() -> None:
+def test_n21_silence_for_the_lease_ends_the_link() -> None:
     receiver = transport(peer_lease_ms=3000)
     assert receiver.receive(KEEP_ALIVE, 1.0) == []
     receiver.handle_timeout(3.9)

@@ -69,7 +69,7 @@ def test_n14_messages_before_the_bad_byte_are_delivered() -> None:
     assert "0x18" in cause
 
 
-def test_bad_message_inside_a_frame() -> None:
+def test_messages_before_a_bad_one_are_delivered() -> None:
     assert dropped(transport(), frame(0, b"a") + b"\x3d\xff")[1] == [b"a"]
 
 
@@ -115,7 +115,7 @@ def test_n20_batch_size_counts_the_prefix() -> None:
         receiver.receive(b"\x63\x00", 0.0)
 
 
-def test_datagram_above_the_batch_size() -> None:
+def test_datagram_above_the_batch_size_drops_the_link() -> None:
     receiver = transport(batch_size=100, is_stream=False)
     assert payloads(receiver.receive(frame(0, bytes(92)), 0.0)) == [bytes(92)]
     with pytest.raises(TransportError, match="101 bytes, at most 100"):
@@ -132,7 +132,7 @@ def test_empty_batches_and_frames() -> None:
     assert datagrams.inbound.received_at == 5.0
 
 
-def test_frame_keep_alive_frame_in_one_batch() -> None:
+def test_keep_alive_between_two_frames_is_ignored() -> None:
     content = frame(0, b"a") + bytes(KeepAlive()) + frame(1, b"b", b"c")
     assert receive(transport(), content) == [b"a", b"b", b"c"]
 
@@ -181,7 +181,7 @@ def test_delivery_has_the_reliability() -> None:
 # --- framing (limits: H12) -------------------------------------------------------------------
 
 
-def test_stream_cut_at_every_byte() -> None:
+def test_stream_cut_at_any_byte_delivers_the_same() -> None:
     stream = b"".join(framed(each) for each in (frame(0, b"a"), b"", frame(1, bytes(300)), b"\x04"))
     for cut in range(len(stream) + 1):
         receiver = transport()

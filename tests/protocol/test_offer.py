@@ -27,7 +27,7 @@ def test_invalid_offer_is_refused(options: dict[str, object]) -> None:
         client_offer(**options)
 
 
-def test_default_offer() -> None:
+def test_default_offer_has_the_defaults_of_deployed_nodes() -> None:
     offer = client_offer()
     assert (offer.resolution, offer.batch_size) == (Resolution(0x0A), 65_535)
     assert (offer.lease_ms, offer.keep_alive, offer.patch) == (10_000, 4, 1)

@@ -246,7 +246,7 @@ def test_batch_that_is_not_an_open_ack_is_refused(batch: str) -> None:
     check_refused(half_open(), bits(batch), INVALID)
 
 
-def test_a_first_number_outside_the_resolution() -> None:
+def test_a_first_number_outside_the_resolution_is_refused() -> None:
     check_refused(half_open(), bytes(Open(10, 1 << 28)), INVALID)
 
 

@@ -31,7 +31,7 @@ def frames(unit: bytes) -> list[tuple[int, int, bool, Priority | None]]:
     return found
 
 
-def test_vector_61() -> None:
+def test_frame_is_encoded_as_in_vector_61() -> None:
     """FRAME prio 1 as recorded (wire reference §12.4)."""
     sender = transport(own_sn=0x0FF2B610)
     message = bytes.fromhex("fd 00 06 64 65 6d 6f 2f 61 21 19 01 01 31")
@@ -51,7 +51,7 @@ def test_messages_of_one_channel_share_a_frame() -> None:
     assert (out.messages, out.batches, out.bytes) == (5, 3, sum(map(len, sent)))
 
 
-def test_strict_priority() -> None:
+def test_highest_priority_is_sent_first() -> None:
     sender = transport()
     for priority in (7, 5, 0, 3, 5):
         sender.push(bytes(put(b"x")), priority, True, False)
@@ -90,7 +90,7 @@ def test_no_batch_is_longer_than_agreed(
 
 
 @pytest.mark.parametrize("sn_bits", SN_BITS)
-def test_largest_message_of_a_frame(sn_bits: int) -> None:
+def test_one_byte_beyond_the_largest_frame_makes_fragments(sn_bits: int) -> None:
     """One byte more makes two fragments."""
     for data_bytes, kind in ((1024 - 2 - 2, Frame), (1024 - 2 - 1, Fragment)):
         sender = transport(batch_size=1024, sn_bits=sn_bits)
@@ -158,7 +158,7 @@ def test_close_is_sent_last() -> None:
     assert sender.next_unit(0.0) is None
 
 
-def test_close_alone() -> None:
+def test_close_is_sent_in_a_batch_of_its_own() -> None:
     for terms, expected in (({}, "02 00 03 00"), ({"compression": True}, "03 00 00 03 00")):
         sender = transport(**terms)
         sender.close(CloseReason.GENERIC)

@@ -54,12 +54,12 @@ def test_qos_round_trips_through_init(qos: QoSLink | None) -> None:
     assert qos_of(init) == qos
 
 
-def test_a_link_without_qos() -> None:
+def test_qos_link_without_a_tag_means_no_qos() -> None:
     assert qos_of(Init(WhatAmI.CLIENT, CLIENT, qos_link=QoSLink(0))) is None
 
 
 @pytest.mark.parametrize("value", [2 | 5 << 3 | 4 << 11, 2 | 1 << 3 | 8 << 11, 2 | 255 << 3])
-def test_no_range(value: int) -> None:
+def test_invalid_range_of_priorities_is_refused(value: int) -> None:
     with pytest.raises(HandshakeError):
         qos_of(Init(WhatAmI.CLIENT, CLIENT, qos_link=QoSLink(value)))
 

@@ -60,16 +60,18 @@ def cut(sn: int, pieces: int = 3, data: bytes = WHOLE) -> list[Fragment]:
     ]
 
 
-def test_whole_message() -> None:
+def test_fragments_make_a_message() -> None:
     assert play(receiver(), *cut(0)) == [b"0123456789"]
 
 
-def test_first_and_last_in_one() -> None:
+def test_one_fragment_makes_a_message() -> None:
     assert play(receiver(), *cut(0, 1)) == [b"0123456789"]
 
 
 @pytest.mark.parametrize(("patch", "expected"), [(1, []), (0, [b"0123456789"])])
-def test_missing_first_marker(patch: int, expected: list[bytes]) -> None:
+def test_missing_first_marker_drops_fragments_with_patch_1(
+    patch: int, expected: list[bytes]
+) -> None:
     fragments = cut(0)
     fragments[0].first = False
     to = receiver(patch)
@@ -83,7 +85,7 @@ def test_first_begins_again() -> None:
     assert to.inbound.reassembly.dropped_messages == 1
 
 
-def test_drop_marker() -> None:
+def test_drop_marker_drops_the_message() -> None:
     to = receiver()
     first, second, third = cut(0)
     given_up = Fragment(2, b"", drop=True)
@@ -102,7 +104,7 @@ def test_gap_loses_the_message_only() -> None:
     )
 
 
-def test_frame_in_between() -> None:
+def test_frame_in_between_drops_the_message() -> None:
     """The FRAME is delivered, the fragmented message lost."""
     to = receiver()
     first, second, third = cut(0)
@@ -136,7 +138,7 @@ def test_empty_fragments() -> None:
 # --- limits ----------------------------------------------------------------------------------
 
 
-def test_limit_of_a_message() -> None:
+def test_message_beyond_its_limit_is_dropped() -> None:
     """Exactly the limit is delivered, one byte more is not, and the session goes on (F05)."""
     for excess, delivered in ((0, 1), (1, 0)):
         data = bytes(put(bytes(5000)))
@@ -150,7 +152,7 @@ def test_limit_of_a_message() -> None:
         assert to.inbound.reassembly.held_bytes() == 0
 
 
-def test_limit_of_a_message_in_one_fragment() -> None:
+def test_limit_applies_to_a_single_fragment() -> None:
     to = receiver(message_bytes_max=len(WHOLE) - 1)
     assert play(to, *cut(0, 1)) == []
     assert to.inbound.reassembly.dropped_messages == 1
@@ -233,7 +235,7 @@ def test_requests_and_responses_have_their_keys() -> None:
         assert dropped.key() == WireExpr(5, "/x")
 
 
-def test_limit_of_a_session() -> None:
+def test_session_beyond_its_limit_drops_a_message() -> None:
     budget = ReassemblyBudget(session_bytes_max=2500)
     reassembly = Reassembly(0x7F, 1, 1000, budget)
     for channel in range(3):

@@ -149,7 +149,7 @@ def test_loopback_locators_are_sent_to_loopback_only() -> None:
 
 
 @pytest.mark.parametrize("text", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
-def test_loopback(text: str) -> None:
+def test_loopback_addresses_are_recognised(text: str) -> None:
     assert is_loopback(text)
 
 

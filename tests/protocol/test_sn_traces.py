@@ -57,7 +57,7 @@ def test_verdicts_on_sequence_numbers_are_those_of_the_model(sn_bits: int, relia
 
 
 @pytest.mark.parametrize("sn_bits", [8, 16, 32])
-def test_number_outside_the_circle(sn_bits: int) -> None:
+def test_number_outside_the_circle_drops_the_link(sn_bits: int) -> None:
     mask = agree(sn_bits=sn_bits).sn_mask
     for sn in (mask + 1, 0xFFFF_FFFF):
         assert Model(0, mask).verdict(sn) == "dropped"

@@ -34,7 +34,7 @@ _SENDINGS = st.lists(
     compression=st.booleans(),
     patch=st.integers(0, 1),
 )
-def test_stream(
+def test_stream_delivers_all_messages_in_order(
     sendings: list[tuple[int, bool, bool, int, int]],
     cuts: list[int],
     batch_size: int,

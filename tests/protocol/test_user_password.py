@@ -27,7 +27,7 @@ GUESSES = 10_000 if IS_FULL else 1_000
 NONCE = 0xF77C_E8FC_FA26_E5E1
 
 
-def test_the_proof_of_a_real_node() -> None:
+def test_proof_equals_that_of_a_real_node() -> None:
     wanted = "acf94c939bc9bcaa4416468d5c879f45c9581dda3b620dd4160c237a970f8cc9"
     assert proof(NONCE, "pwd1").hex() == wanted
 

@@ -55,7 +55,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return collect(make(tmp_path_factory.mktemp("bounds") / "busy.lake", busy()), Selection())
 
 
-def test_the_data_stay_small(data: dict[str, Any]) -> None:
+def test_data_of_a_page_stays_below_its_bound(data: dict[str, Any]) -> None:
     assert len(as_json(data)) < 3_500_000
 
 

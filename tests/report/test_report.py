@@ -166,7 +166,7 @@ def test_a_lake_without_captures_or_tables(tmp_path: Path) -> None:
         collect(partly, Selection())
 
 
-def test_a_lake_with_a_capture_and_nothing_in_it(tmp_path: Path) -> None:
+def test_a_capture_without_messages_has_a_page(tmp_path: Path) -> None:
     data = collect(make(tmp_path / "a.lake", {"captures": [capture()]}), Selection())
     assert data["findings"] == []
     assert data["overview"]["messages"] == 0

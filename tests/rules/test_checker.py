@@ -21,7 +21,7 @@ from zenlake.rules.facts import SideFacts
 from zenlake.wire import Push, Put, WireExpr
 
 
-def test_the_right_rule_at_the_right_packet(tmp_path: Path) -> None:
+def test_faults_are_found_by_their_rule_at_their_packet(tmp_path: Path) -> None:
     captures = 1_000 if IS_FULL else 150
     start = first_seed()
     score = run(captures, start, tmp_path)

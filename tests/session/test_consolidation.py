@@ -74,7 +74,7 @@ def test_equals_the_model() -> None:
         assert found == expected, (mode, parameters, replies)
 
 
-def test_example_of_the_reference() -> None:
+def test_modes_deliver_as_in_the_example_of_the_reference() -> None:
     """Replies new, old, (none), mid, same-as-new."""
     replies = [("k", time, number) for number, time in enumerate((9, 1, 0, 5, 9))]
     numbers = {

@@ -18,7 +18,7 @@ def watch(core: SessionCore, key: str, history: bool, now: float) -> ListSink:
 
 
 @pytest.mark.parametrize(("a", "b"), ROLES)
-def test_put_on_appearance_delete_on_disappearance(a: WhatAmI, b: WhatAmI) -> None:
+def test_appearance_is_a_put_and_disappearance_a_delete(a: WhatAmI, b: WhatAmI) -> None:
     network, here, there = pair(a, b)
     sinks = [watch(core, "t/**", False, network.now) for core in (here, there)]
     network.pump()

@@ -40,7 +40,7 @@ def answer(core: SessionCore, incoming: IncomingQuery, key: str, payload: bytes 
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_query_and_reply(role: WhatAmI) -> None:
+def test_query_and_reply_carry_everything(role: WhatAmI) -> None:
     network, a, b = pair(WhatAmI.PEER, role)
     asked, answers = ListSink(), ListSink()
     entity = b.declare_queryable("demo/**", asked, False, ANY, network.now)
@@ -99,7 +99,7 @@ def test_query_without_queryables_ends_at_once() -> None:
 
 
 @pytest.mark.parametrize("timeout_ms", [1, 20, 1_000, 10_000, 60_000])
-def test_timeout_on_time(timeout_ms: int) -> None:
+def test_timeout_ends_a_query_on_time(timeout_ms: int) -> None:
     """Q05 by a simulated clock: what is held, then one error, then the end; late ones count."""
     network, a, b = pair()
     asked, answers = ListSink(), ListSink()
@@ -223,7 +223,7 @@ def test_own_queryable_and_network_both_answer() -> None:
 
 @pytest.mark.parametrize("origin", list(Locality))
 @pytest.mark.parametrize("destination", list(Locality))
-def test_locality(origin: Locality, destination: Locality) -> None:
+def test_locality_decides_who_gets_a_query(origin: Locality, destination: Locality) -> None:
     network, a, b = pair()
     near, far, answers = ListSink(), ListSink(), ListSink()
     a.declare_queryable("k", near, False, origin, network.now)

@@ -74,7 +74,7 @@ def _declarations(log: list[NetworkMessage]) -> list[type]:
 
 @pytest.mark.parametrize("origin", list(Locality))
 @pytest.mark.parametrize("destination", list(Locality))
-def test_locality(origin: Locality, destination: Locality) -> None:
+def test_locality_decides_who_gets_a_sample(origin: Locality, destination: Locality) -> None:
     network, a, b = pair()
     near, far = ListSink(), ListSink()
     a.declare_subscriber("k", near, origin, network.now)

@@ -16,7 +16,9 @@ MUTANTS = 400 if IS_FULL else 8
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_damage(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_capture_is_explained_without_a_crash(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     random = Random(name)
     whole = gzip.decompress(Path(path_of(name)).read_bytes())[:300_000]
     path = tmp_path / "damaged.pcapng"

@@ -21,7 +21,7 @@ REPLIES = [
     ("mode", "delivered"),
     [("none", [1, 2, 3, 4, 5]), ("monotonic", [1, 5]), ("latest", [5]), ("auto", [5])],
 )
-def test_consolidation(mode: str, delivered: list[int]) -> None:
+def test_consolidation_decides_what_is_delivered(mode: str, delivered: list[int]) -> None:
     query = asked(0, consolidation=mode, replies=REPLIES, final=at(6))
     gone = {one.reply.at.packet for one in dropped(query)}
     assert [one.at.packet for one in REPLIES if one.at.packet not in gone] == delivered

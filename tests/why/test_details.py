@@ -37,7 +37,7 @@ def test_errors_are_no_replies(replies: int, errors: int, text: str) -> None:
     assert answers_text(replies, errors) == text
 
 
-def test_answer_with_an_error_beside_it() -> None:
+def test_headline_counts_an_error_beside_a_reply() -> None:
     query = asked(10, replies=[reply(12), error(13, "no")], final=at(14))
     assert "answered with 1 reply and 1 error in 4.0 ms" in only(evidence(queries=[query])).headline
 
@@ -74,7 +74,7 @@ def test_cut_packets_need_another_remedy_than_lost_ones(
         assert found == options
 
 
-def test_capture_with_a_snap_length() -> None:
+def test_advice_for_a_snap_length_names_the_option() -> None:
     made = report(read_capture(str(PATHS["snaplen"]), Scope()), Scope())
     advice = [text for story in made.stories for text in story.advice]
     assert any("-s 0" in text for text in advice)
@@ -108,7 +108,7 @@ def test_node_that_always_was_quicker_is_looked_at() -> None:
     assert any("blocked" in advice for advice in story.advice)
 
 
-def test_final_after_the_timeout() -> None:
+def test_final_after_the_timeout_is_in_the_headline() -> None:
     query = asked(10, timeout_ms=150.0)
     late = passed(query, 11, final=at(412), timeout_ms=150.0)
     story = only(evidence(queries=[query, late]))

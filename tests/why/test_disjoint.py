@@ -23,7 +23,7 @@ from zenlake.why.disjoint import difference, nearest
         ("a/**/z", "a/b", "key_mismatch", "no key in common", None),
     ],
 )
-def test_difference(
+def test_difference_of_keys_is_explained(
     declared: str, key: str, cause: str, words: str, would_match: str | None
 ) -> None:
     found = difference(declared, key)

@@ -30,7 +30,7 @@ def test_captures_are_small_and_all_have_a_truth() -> None:
         assert truth.get("row", "").startswith("Row ") or truth["what"]
 
 
-def test_reply_after_final() -> None:
+def test_reply_after_final_blames_the_replier() -> None:
     truth = truth_of("late_reply")
     [story] = report_of("late_reply").stories
     assert (story.cause, story.culprit) == ("reply_after_final", SERVER)
@@ -48,7 +48,7 @@ def test_dropped_by_the_router() -> None:
     assert "3 of 11 did not reach client b200" in story.headline
 
 
-def test_lost_on_a_link() -> None:
+def test_loss_on_a_link_is_the_cause() -> None:
     truth = truth_of("dropped")
     story = story_of("dropped", "publication", "gps/fix")
     assert story.cause == "lost_on_link"
@@ -64,7 +64,7 @@ def test_fragments_that_were_given_up() -> None:
     assert {truth["image"], truth["given_up"]} <= set(story.packets)
 
 
-def test_ghost_token() -> None:
+def test_ghost_token_blames_the_router() -> None:
     truth = truth_of("ghost_token")
     story = story_of("ghost_token", "token", "alive/arm")
     assert (story.cause, story.culprit) == ("ghost_token", ROUTER)

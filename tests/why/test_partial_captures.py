@@ -44,7 +44,7 @@ def test_one_link_and_the_router_names_who_was_silent(tmp_path: Path) -> None:
     assert "that link is not in the capture" in story.headline
 
 
-def test_one_link_and_nothing_came(tmp_path: Path) -> None:
+def test_one_link_alone_shows_no_cause(tmp_path: Path) -> None:
     kept = only_first_link("nothing_came")
     made = report_without("nothing_came", tmp_path, kept)
     assert made.counts["query"] == {"not_visible": 5, "answered": 1}
@@ -53,7 +53,7 @@ def test_one_link_and_nothing_came(tmp_path: Path) -> None:
     assert "Capture at router" in made.stories[0].advice[0]
 
 
-def test_a_final_fell_into_a_hole(tmp_path: Path) -> None:
+def test_a_final_in_a_hole_blames_no_node(tmp_path: Path) -> None:
     """A packet that the capture lost must not become somebody's fault."""
     truth = truth_of("consolidated")
     *_, lost = packets_of("consolidated", "RESPONSE_FINAL", receiver=truth["asker"])

@@ -124,7 +124,7 @@ def test_peers_that_know_each_other_need_no_relay() -> None:
     assert {story.cause for story in found} == {"delivered"}
 
 
-def test_several_lack_some() -> None:
+def test_headline_counts_other_nodes_that_lack_some() -> None:
     third = "third-router#1"
     other = passed_on(0, 1)
     other.session, other.receiver = third, "eeee05"
@@ -160,7 +160,9 @@ def test_the_publisher_subscribes_itself() -> None:
         ("k/a/*", 5, None, "key_mismatch"),
     ],
 )
-def test_nobody_got_it(key: str, ms: float, ended: float | None, cause: str) -> None:
+def test_publication_without_a_receiver_has_its_cause(
+    key: str, ms: float, ended: float | None, cause: str
+) -> None:
     life = declared("subscriber", key, ms, ended)
     made = evidence(flows=flows(published("k/a", 100)), declarations=[life])
     story = next(one for one in stories(made) if one.subject == "publication")

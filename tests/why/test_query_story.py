@@ -135,7 +135,7 @@ def test_frames_with_the_final_were_lost() -> None:
     assert {11, 20} <= set(story.packets)
 
 
-def test_a_late_reply_of_a_node_further_on() -> None:
+def test_a_late_reply_blames_the_node_further_on() -> None:
     query = asked(10, replies=[reply(12)], final=at(14))
     onward = passed(query, 11, replies=[reply(12), reply(20, late=True)], final=at(13))
     story = only(evidence(queries=[query, onward]))
@@ -168,7 +168,7 @@ EMPTY = asked(100, final=at(101))
         (declared("queryable", "k/a", 5, sender=ASKER, session=A), "own_queryable"),
     ],
 )
-def test_nothing_came(life: object, cause: str) -> None:
+def test_query_without_a_reply_has_its_cause(life: object, cause: str) -> None:
     story = only(evidence(queries=[EMPTY], declarations=[] if life is None else [life]))
     assert story.cause == cause
     assert story.failed == (cause != "own_queryable")

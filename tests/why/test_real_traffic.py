@@ -153,7 +153,7 @@ def test_published_and_delivered() -> None:
     assert truth["listener"] in story.nodes
 
 
-def test_the_subscriber_came_later() -> None:
+def test_publications_before_the_subscriber_are_no_failure() -> None:
     truth = truth_of("at_chunks")
     assert len(truth["got"]["gripper/force"]) == 1
     story = story_of("at_chunks", "publication", "gripper/force")
@@ -170,7 +170,7 @@ def test_a_publisher_that_nobody_listens_to_sends_nothing() -> None:
     assert packets_of("at_chunks", "INTEREST", key="engine/rpm")[0] in story.packets
 
 
-def test_a_wildcard_query_and_an_at_chunk() -> None:
+def test_a_wildcard_query_does_not_match_an_at_chunk() -> None:
     truth = truth_of("at_chunks")
     assert truth["get"]["replies"] == []
     story = story_of("at_chunks", "query", "plant/**")
@@ -189,7 +189,7 @@ def test_tokens() -> None:
     assert (hidden.cause, hidden.culprit) == ("at_chunk", truth["watcher"])
 
 
-def test_a_slow_subscriber() -> None:
+def test_a_slow_subscriber_is_a_congestion_drop() -> None:
     truth = truth_of("slow_subscriber")
     [story] = report_of("slow_subscriber").stories
     assert (story.cause, story.culprit) == ("congestion_drop", truth["router"])

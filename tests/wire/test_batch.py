@@ -34,7 +34,7 @@ def test_batch_vectors(unit: Unit) -> None:
     assert encode_messages(list(unit.messages)) == unit.data
 
 
-def test_every_transport_vector_in_one_batch() -> None:
+def test_all_transport_vectors_fit_one_batch() -> None:
     """All except FRAGMENT, which extends to the end of its batch."""
     messages: list[Message] = [
         vector.message
@@ -46,7 +46,7 @@ def test_every_transport_vector_in_one_batch() -> None:
     assert batch.error is None
 
 
-def test_every_network_vector_in_one_frame() -> None:
+def test_all_network_vectors_fit_one_frame() -> None:
     messages = [v.message for v in ALL if isinstance(v.message, NetworkMessage)]
     batch = decode_batch(encode(Frame(7, messages)))
     assert batch.messages == [Frame(7, messages)]

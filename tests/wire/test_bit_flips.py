@@ -61,7 +61,7 @@ def link_states_outcome(data: bytes, by_layout: bool) -> Message | Failure:
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)
-def test_flip_in_a_transport_unit(unit: Unit) -> None:
+def test_flip_in_a_transport_unit_keeps_the_messages_before(unit: Unit) -> None:
     """The error, if any, is within the bytes; messages before it are kept."""
     for data in flipped(unit.data):
         if unit.kind == "cbatch":

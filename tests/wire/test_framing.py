@@ -40,7 +40,7 @@ def test_length_is_two_bytes_little_endian(size: int) -> None:
     assert StreamDeframer().receive(framed) == [b"z" * size]
 
 
-def test_stream_cut_in_two_at_every_byte() -> None:
+def test_stream_cut_in_two_gives_the_same_batches() -> None:
     contents = [b"", b"\x04", b"abc", b"", b"x" * 40]
     stream = b"".join(map(frame_batch, contents))
     for cut in range(len(stream) + 1):
@@ -49,7 +49,7 @@ def test_stream_cut_in_two_at_every_byte() -> None:
         assert deframer.pending_bytes == 0
 
 
-def test_stream_byte_by_byte() -> None:
+def test_stream_byte_by_byte_gives_the_same_batches() -> None:
     stream = b"".join(map(frame_batch, CONTENTS))
     deframer = StreamDeframer()
     found: list[bytes] = []

@@ -37,7 +37,7 @@ def test_each_body_accepts_only_its_own_sub_messages() -> None:
 
 
 @pytest.mark.parametrize("data", ["01 01 31", "02", "03", "04 02", "05 01 21", "00 01 09", "18 00"])
-def test_sub_message_or_unknown_id_at_the_network_layer(data: str) -> None:
+def test_sub_message_or_unknown_id_is_no_network_message(data: str) -> None:
     with pytest.raises(WireError, match="is no network message") as caught:
         decode(bytes.fromhex(data), "network")
     assert (caught.value.message, caught.value.field, caught.value.offset) == (
@@ -47,7 +47,7 @@ def test_sub_message_or_unknown_id_at_the_network_layer(data: str) -> None:
     )
 
 
-def test_network_message_outside_a_frame() -> None:
+def test_network_message_outside_a_frame_is_an_error() -> None:
     batch = decode_batch(bytes.fromhex("04 7d 00 03 6b 2f 61 02"))
     assert len(batch.messages) == 1
     assert batch.error is not None

@@ -27,7 +27,7 @@ def test_prefix_is_an_error_or_another_message(vector: Vector) -> None:
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)
-def test_prefix_of_a_transport_unit(unit: Unit) -> None:
+def test_prefix_of_a_transport_unit_is_an_error_within_its_bytes(unit: Unit) -> None:
     for size in range(len(unit.data)):
         data = unit.data[:size]
         if unit.kind == "cbatch":
@@ -39,7 +39,7 @@ def test_prefix_of_a_transport_unit(unit: Unit) -> None:
         assert result.error is None or 0 <= result.error.offset <= len(data)
 
 
-def test_cut_inside_each_kind_of_field() -> None:
+def test_cut_inside_a_field_names_the_field() -> None:
     cases = {
         "7d": ("PUSH", "key_scope", 1, ENDS),
         "7d 80": ("PUSH", "key_scope", 1, ENDS),

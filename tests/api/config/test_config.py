@@ -86,7 +86,7 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize(("path", "text"), SETTINGS)
-def test_setting_a_key(path: Any, text: Any) -> None:
+def test_a_key_is_set_as_by_eclipse_zenoh(path: Any, text: Any) -> None:
     def insert(z: Any) -> str:
         config = z.Config()
         config.insert_json5(path, text)
@@ -97,7 +97,7 @@ def test_setting_a_key(path: Any, text: Any) -> None:
 
 
 @pytest.mark.parametrize(("path", "text"), SETTINGS)
-def test_reading_back_a_key(path: Any, text: Any) -> None:
+def test_a_key_reads_back_as_by_eclipse_zenoh(path: Any, text: Any) -> None:
     def insert(z: Any) -> list[Any]:
         config = z.Config()
         config.insert_json5(path, text)

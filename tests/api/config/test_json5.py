@@ -30,7 +30,7 @@ No \\n's!",
 """
 
 
-def test_the_example_of_the_specification() -> None:
+def test_the_example_of_the_specification_is_read() -> None:
     assert parse_json5(EXAMPLE) == {
         "unquoted": "and you can quote me on that",
         "singleQuotes": 'I can use "double quotes" here',

@@ -86,7 +86,7 @@ def test_full_fifo_blocks_its_writer(capacity: int) -> None:
     assert not writer.is_alive()
 
 
-def test_closing_and_a_lost_reader_release_a_writer() -> None:
+def test_closing_and_a_lost_reader_release_a_blocked_writer() -> None:
     sink, handler = make_sink(FifoChannel(1))
     writer = in_thread(lambda: feed(sink, 1, 2, 3))
     writer.join(0.02)

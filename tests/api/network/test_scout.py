@@ -24,7 +24,7 @@ def a_group_of_our_own() -> Config:
     return config
 
 
-def test_scout() -> None:
+def test_scout_finds_a_listening_peer() -> None:
     config = a_group_of_our_own()
     seen: list[Hello] = []
     with zenlake.open(config) as session:

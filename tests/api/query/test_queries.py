@@ -213,7 +213,7 @@ def answering(query: Query) -> None:
         (ConsolidationMode.NONE, 5),
     ],
 )
-def test_consolidation(
+def test_consolidation_decides_how_many_replies_arrive(
     pair: tuple[Session, Session], mode: ConsolidationMode | None, count: int
 ) -> None:
     a, b = pair
@@ -223,14 +223,14 @@ def test_consolidation(
     assert sample_of(replies[-1]).payload == b"4"
 
 
-def test_budget(pair: tuple[Session, Session]) -> None:
+def test_query_ends_after_the_replies_of_its_budget(pair: tuple[Session, Session]) -> None:
     a, b = pair
     b.declare_queryable("k", answering)
     replies = list(a.get("k", consolidation=ConsolidationMode.NONE, budget=3))
     assert [sample_of(reply).payload.to_string() for reply in replies] == ["0", "1", "2"]
 
 
-def test_querier(pair: tuple[Session, Session]) -> None:
+def test_querier_has_the_options_it_was_declared_with(pair: tuple[Session, Session]) -> None:
     a, b = pair
     querier = a.declare_querier("k/*", target=QueryTarget.ALL, timeout=5)
     assert querier.key_expr == KeyExpr("k/*")
@@ -253,7 +253,7 @@ def test_querier(pair: tuple[Session, Session]) -> None:
     queryable.recv().drop()
 
 
-def test_cancellation(pair: tuple[Session, Session]) -> None:
+def test_cancelled_query_gets_no_replies(pair: tuple[Session, Session]) -> None:
     a, b = pair
     queryable = b.declare_queryable("k")
     token = CancellationToken()
@@ -332,7 +332,7 @@ def test_closing_ends_queries_silently(pair: tuple[Session, Session]) -> None:
         queryable.recv()
 
 
-def test_callback_and_own_handler(pair: tuple[Session, Session]) -> None:
+def test_get_returns_the_handler_of_a_callback(pair: tuple[Session, Session]) -> None:
     a, b = pair
     b.declare_queryable("k", answering)
     seen: list[Any] = []
@@ -341,7 +341,7 @@ def test_callback_and_own_handler(pair: tuple[Session, Session]) -> None:
     until(lambda: len(seen) == 2)
 
 
-def test_reply_after_close_of_the_replier(pair: tuple[Session, Session]) -> None:
+def test_reply_after_close_of_the_replier_is_an_error(pair: tuple[Session, Session]) -> None:
     a, b = pair
     queryable = b.declare_queryable("k")
     replies = a.get("k")

@@ -97,7 +97,7 @@ def test_timestamps_when_enabled() -> None:
         assert first < second
 
 
-def test_timestamp_callback() -> None:
+def test_timestamp_callback_makes_the_records_of_this_node() -> None:
     seen: list[str] = []
 
     def stamp(context: zenlake.TimestampContext) -> bytes:
@@ -149,7 +149,7 @@ def both(request: pytest.FixtureRequest) -> Iterator[tuple[Any, Any]]:
     theirs.close()
 
 
-def test_with_eclipse_zenoh(both: tuple[Any, Any]) -> None:
+def test_session_exchanges_everything_with_eclipse_zenoh(both: tuple[Any, Any]) -> None:
     """Publication, query and presence, in both directions."""
     for one, other in (both, both[::-1]):
         publisher = one.declare_publisher("k", encoding="text/plain")

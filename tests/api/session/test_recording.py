@@ -23,7 +23,7 @@ def endpoint_of(session: zenlake.Session) -> str:
     return node_of(session).locators()[0]
 
 
-def test_record_as_a_context_manager(tmp_path: Path) -> None:
+def test_recording_is_closed_at_the_end_of_its_with_block(tmp_path: Path) -> None:
     path = tmp_path / "recording"
     with listening() as publisher:
         with zenlake.record(endpoint_of(publisher), "a/**", path) as recording:
@@ -71,7 +71,7 @@ def test_several_keys_tokens_and_rules(tmp_path: Path) -> None:
     assert b"hello" in written
 
 
-def test_record_with_a_configuration(tmp_path: Path) -> None:
+def test_record_does_not_change_the_configuration(tmp_path: Path) -> None:
     path = tmp_path / "recording"
     with listening() as publisher:
         config = config_of("peer", connect__endpoints=f'["{endpoint_of(publisher)}"]')

@@ -132,7 +132,7 @@ def test_keyexpr_can_be_declared_and_undeclared_once(network: MemoryNetwork) -> 
         publisher.put(b"")
 
 
-def test_after_close(network: MemoryNetwork) -> None:
+def test_closed_session_refuses_operations(network: MemoryNetwork) -> None:
     session = network.open()
     subscriber, publisher = session.declare_subscriber("a"), session.declare_publisher("a")
     querier, liveliness = session.declare_querier("a"), session.liveliness()
@@ -229,7 +229,7 @@ def test_publisher_properties(network: MemoryNetwork) -> None:
     assert repr(publisher.matching_status) == "MatchingStatus { matching: true }"
 
 
-def test_matching_listener(network: MemoryNetwork) -> None:
+def test_matching_listener_reports_each_change(network: MemoryNetwork) -> None:
     a, b = network.open(), network.open()
     publisher, statuses = a.declare_publisher("k"), []
     listener = publisher.declare_matching_listener()

@@ -20,7 +20,7 @@ ENCODINGS = [
 
 
 @pytest.mark.parametrize("text", ENCODINGS)
-def test_encoding(text: str) -> None:
+def test_encoding_equals_that_of_eclipse_zenoh(text: str) -> None:
     for ask in (
         lambda z: z.Encoding(text),
         lambda z: z.Encoding(text) == text,

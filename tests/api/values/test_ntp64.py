@@ -27,7 +27,7 @@ from tests.api.against import both
         (1720000000, 123456789),
     ],
 )
-def test_ntp64(seconds: Any, nanos: Any) -> None:
+def test_ntp64_equals_that_of_eclipse_zenoh(seconds: Any, nanos: Any) -> None:
     for ask in (
         lambda z: z.NTP64(seconds, nanos),
         lambda z: z.NTP64(seconds, nanos).as_secs_f64(),
@@ -81,7 +81,7 @@ def test_random_times() -> None:
         "2024-07-01T24:51:12Z",
     ],
 )
-def test_rfc3339(text: str) -> None:
+def test_rfc3339_is_read_and_written_as_by_eclipse_zenoh(text: str) -> None:
     ours, theirs = both(lambda z: z.NTP64.parse_rfc3339(text))
     assert ours == theirs
     for zid in ("/33", "", "/", "/zz", "/033", "/AB", "/" + "f" * 32):

@@ -30,7 +30,7 @@ EAST = timezone(timedelta(hours=2))
         (WHEN, bytearray(b"\x01\x00")),
     ],
 )
-def test_timestamp(time: Any, zid: Any) -> None:
+def test_timestamp_equals_that_of_eclipse_zenoh(time: Any, zid: Any) -> None:
     for ask in (
         lambda z: z.Timestamp(time, zid),
         lambda z: z.Timestamp(time, zid).get_time(),

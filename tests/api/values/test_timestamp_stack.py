@@ -17,7 +17,7 @@ from zenlake.errors import WireError
 
 
 @pytest.mark.parametrize("points", range(8))
-def test_instrumentation(points: int) -> None:
+def test_instrumentation_equals_that_of_eclipse_zenoh(points: int) -> None:
     def build(z: Any) -> Any:
         builder = z.TimestampInstrumentationBuilder().set_send(points & 1 != 0)
         return builder.set_route(points & 2 != 0).set_receive(points & 4 != 0).build()

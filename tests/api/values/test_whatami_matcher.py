@@ -14,7 +14,7 @@ from zenlake.api.values.whatami_matcher import into_matcher
     "text",
     ["router|peer", "peer|router", "", "bad", "router|", "peer|peer", " peer", "PEER", "a,b"],
 )
-def test_matcher(text: str) -> None:
+def test_matcher_equals_that_of_eclipse_zenoh(text: str) -> None:
     for ask in (
         lambda z: z.WhatAmIMatcher(text),
         lambda z: z.WhatAmIMatcher(text).is_empty(),

@@ -68,7 +68,7 @@ def test_the_summary_has_counts_and_undecoded_bytes(capsys: pytest.CaptureFixtur
     assert lines[-1] == "  not decoded (not_zenoh): 824 bytes of other protocols"
 
 
-def test_count(capsys: pytest.CaptureFixture[str]) -> None:
+def test_count_prints_the_number_of_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
     result = decode(capsys, "--count", PUBSUB)
     assert "PUSH/PUT               627" in result.lines
     assert "FRAME                   99" in result.lines
@@ -133,7 +133,7 @@ def test_no_selected_message_is_exit_1(capsys: pytest.CaptureFixture[str]) -> No
     assert decode(capsys, "--count", "--where", "kind == OAM", PUBSUB).code == 1
 
 
-def test_follow_a_node(capsys: pytest.CaptureFixture[str]) -> None:
+def test_follow_selects_the_lines_of_a_node(capsys: pytest.CaptureFixture[str]) -> None:
     result = decode(capsys, "--follow", "92e3", PUBSUB)
     assert result.code == 0
     assert all("client 92e3" in line for line in result.lines)
@@ -209,7 +209,7 @@ def test_nothing_is_written_where_nothing_can_be_read(
     assert decode(capsys, "-w", str(tmp_path / "no" / "folder"), PUBSUB).code == 2
 
 
-def test_standard_input(tmp_path: Path) -> None:
+def test_standard_input_is_decoded(tmp_path: Path) -> None:
     data = Path(PUBSUB).read_bytes()
     result = in_a_process("--count", "--json", "-", stdin=gzip.compress(data))
     found = json.loads(result.stdout)

@@ -104,7 +104,7 @@ def test_reply_after_the_final_is_marked() -> None:
     assert short(fed(story, reply(ms=3))) == ["RESPONSE/REPLY/PUT 1.000 ms after the final"]
 
 
-def test_a_request_without_its_final() -> None:
+def test_a_request_without_its_final_is_reported() -> None:
     story = RequestFollower(12)
     fed(story, query())
     assert short(story.finish())[1] == "   = 0 replies, no final before the end of the capture"

@@ -197,7 +197,7 @@ class TestOneQuery:
 
     # The six verdicts on the messages of a query.
 
-    def test_response_after_final(self, asked: Play) -> None:
+    def test_response_after_final_is_counted(self, asked: Play) -> None:
         asked.sends("c2", end(1), reply(1, "q/a"))
         asked.nothing_received()
         assert asked.dispatcher.counters.late_responses == 1
@@ -224,7 +224,7 @@ class TestOneQuery:
         asked.nothing_received()
         assert asked.dispatcher.counters.late_responses == 4
 
-    def test_id_reuse(self, asked: Play) -> None:
+    def test_reuse_of_an_open_request_id_is_counted(self, asked: Play) -> None:
         asked.sends("c1", request(9, "q/b"))
         asked.nothing_received()
         assert asked.dispatcher.counters.reused_request_ids == 1

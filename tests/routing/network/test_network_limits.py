@@ -64,7 +64,7 @@ def test_trees_take_several_slices() -> None:
     assert len(router.network.trees.get(router.network.graph.own).children) == 1
 
 
-def test_link_lost_within_a_list() -> None:
+def test_link_lost_within_a_list_leaves_nothing_behind() -> None:
     router = Router("a1")
     face = linked(router)
     job = router.network.flooding.receive(

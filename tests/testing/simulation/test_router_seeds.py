@@ -19,7 +19,7 @@ CHUNK = 10
 
 
 @pytest.mark.parametrize("first", range(0, SINGLE_SEEDS, CHUNK))
-def test_single_router(first: int) -> None:
+def test_single_router_keeps_all_promises(first: int) -> None:
     promises = 0
     for seed in range(first, min(first + CHUNK, SINGLE_SEEDS)):
         world = World(seed, make_router_plan(Random(seed), routers=1))

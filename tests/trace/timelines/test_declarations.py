@@ -74,7 +74,7 @@ def the_one(built: BuiltSession) -> DeclarationLifetime:
         ("token", token(3), Declare(UndeclareToken(3, key=NO_KEY))),
     ],
 )
-def test_lifetime_from_declaration_to_undeclaration(
+def test_lifetime_lasts_from_declaration_to_undeclaration(
     entity: str, begin: NetworkMessage, end: NetworkMessage
 ) -> None:
     built = BuiltSession()

@@ -57,7 +57,7 @@ def test_table_is_complete() -> None:
 
 
 @pytest.mark.parametrize(("id", "name"), NAMES.items())
-def test_name_and_number(id: int, name: str) -> None:
+def test_name_and_number_belong_together(id: int, name: str) -> None:
     assert str(Encoding(id)) == name
     assert Encoding.parse(name) == Encoding(id)
     assert Encoding.parse(f"{name};") == Encoding(id)

@@ -86,7 +86,7 @@ def test_parts_must_not_be_empty() -> None:
         EndPoint("tcp", "")
 
 
-def test_metadata_come_before_configuration() -> None:
+def test_metadata_must_come_before_configuration() -> None:
     with pytest.raises(LocalError, match="'\\?' must come before '#'"):
         EndPoint.parse("tcp/a#b?c")
 

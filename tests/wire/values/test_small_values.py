@@ -64,7 +64,7 @@ def test_sets_of_roles() -> None:
 
 
 @pytest.mark.parametrize("byte", range(64))
-def test_every_qos_byte(byte: int) -> None:
+def test_every_qos_byte_has_its_properties(byte: int) -> None:
     value = QoS(byte)
     assert value.priority == byte % 8
     assert value.express == bool(byte & 0x10)
@@ -126,7 +126,7 @@ def test_resolution_codes_and_their_smaller_masks() -> None:
         (QoSLink(0), 0, "no QoS"),
     ],
 )
-def test_qos_link(link: QoSLink, value: int, text: str) -> None:
+def test_qos_link_has_its_number_and_text(link: QoSLink, value: int, text: str) -> None:
     assert link.value == value
     assert str(link) == text
     assert QoSLink(value) == link
@@ -177,7 +177,7 @@ def test_choices() -> None:
         choices.target_of_number(3)
 
 
-def test_wire_expr() -> None:
+def test_wire_expr_names_the_side_of_its_scope() -> None:
     assert str(WireExpr(0, "a/b")) == "a/b"
     assert str(WireExpr(2, "/x")) == "[sender 2]/x"
     assert str(WireExpr(2, "/x", sender=False)) == "[receiver 2]/x"

@@ -53,7 +53,7 @@ def test_text_of_a_timestamp_is_parsed_back() -> None:
     assert str(timestamp) in repr(timestamp)
 
 
-def test_rfc3339_text() -> None:
+def test_rfc3339_text_has_nine_digits() -> None:
     assert Timestamp(0, BB).to_rfc3339() == "1970-01-01T00:00:00.000000000Z/bb"
     assert Timestamp(1 << 32 | 1 << 31, BB).to_rfc3339() == "1970-01-01T00:00:01.500000000Z/bb"
     human = Timestamp(7708198693311890500, BB).to_rfc3339()
