@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("rosbags", reason="needs zenlake[ros]")
 
+from tests.ros.dds import dds_type
 from zenlake.errors import LocalError
 from zenlake.ros.definitions import Definition, _by_hash, _stores, check_extra, find
-from zenlake.ros.names import dds_type
 
 SCAN = "sensor_msgs/msg/LaserScan"
 STRING = "std_msgs/msg/String"

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.ros.dds import dds_type
 from zenlake.ros.names import (
     BRIDGE_SLASH,
     RMW_SLASH,
-    dds_type,
     demangled,
     mangled,
     ros_type,

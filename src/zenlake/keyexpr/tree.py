@@ -18,7 +18,6 @@ All texts must be canonical: the tree does not validate them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from sys import getsizeof
 from typing import Final, Generic, TypeVar, cast
 
 from zenlake.keyexpr.search import Search
@@ -26,19 +25,8 @@ from zenlake.keyexpr.tree_node import TreeNode, first_chunk, shared_size
 
 T = TypeVar("T")
 
-ENTRY_BYTES: Final = 544
-"""The memory of an expression besides its text and its label: at most two nodes and their slots."""
-
 ALL_STEPS: Final = 1 << 60
 """A number of steps that no search exceeds."""
-
-
-def entry_bytes(expr: str) -> int:
-    """An upper bound of the memory that storing `expr` takes, in bytes.
-
-    It includes the text of `expr` and its label, but not the value.
-    """
-    return ENTRY_BYTES + 2 * getsizeof(expr)
 
 
 class KeyTree(Generic[T]):

@@ -15,7 +15,7 @@ from zenlake.protocol.outbound import KEEP_ALIVE, Outbound
 from zenlake.protocol.tap import has_only_publications
 from zenlake.wire import Close, Push
 from zenlake.wire.batch import decode_low_latency
-from zenlake.wire.framing import StreamDeframer
+from zenlake.wire.framing import StreamDeframer, frame_low_latency
 from zenlake.wire.ids import ID_BITS, PUSH_ID
 from zenlake.wire.message import NetworkMessage
 
@@ -75,7 +75,7 @@ class LowLatencyOutbound(Outbound):
 
     def _push_unit(self, data: bytes) -> None:
         if self._is_stream:
-            data = len(data).to_bytes(4, "little") + data
+            data = frame_low_latency(data)
         self._units.append(data)
         self._queued_bytes += len(data)
 

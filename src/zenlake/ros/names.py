@@ -24,12 +24,6 @@ def demangled(chunk: str, slash: str) -> str:
     return chunk.replace(slash, "/")
 
 
-def dds_type(ros_type: str) -> str:
-    """The DDS name of `a/msg/B`; a name without a package is unchanged."""
-    package, slash, last = ros_type.rpartition("/")
-    return f"{package.replace('/', '::')}::dds_::{last}_" if slash else ros_type
-
-
 def ros_type(written: str) -> str | None:
     """The ROS name of a type, from either spelling; None for the placeholder of no type."""
     if written in _NO_TYPE:

@@ -39,7 +39,7 @@ from zenlake.wire.layout import (
 )
 from zenlake.wire.message import Extension, Message
 from zenlake.wire.values.wire_expr import WireExpr
-from zenlake.wire.walk.functions import class_named, function_named
+from zenlake.wire.walk.functions import runtime_name
 
 LIST_MAX = 4
 """The maximum of items in a generated list; longer lists only cost time."""
@@ -83,7 +83,8 @@ class _Builder:
         for row in self.layout.rows:
             if row.attribute not in self.values:
                 self._draw_row(row)
-        return class_named(self.layout.class_name)(**self.values)
+        message: Message = runtime_name(self.layout.class_name)(**self.values)
+        return message
 
     def _draw_row(self, row: Row) -> None:
         there = self._is_there(condition_of(row))
@@ -105,7 +106,7 @@ class _Builder:
         stored = self.layout.stored_bits.get(condition.bits)
         if stored is not None:
             value = self.values[stored.attribute]
-            number = function_named(stored.type.to)(value) if stored.type.to else value
+            number = runtime_name(stored.type.to)(value) if stored.type.to else value
             return bool(number) != condition.unless
         if condition.bits not in self.flags:
             self.flags[condition.bits] = self.draw(_YES_OR_NO)

@@ -241,12 +241,3 @@ def is_of_kind(kind: str, asked: str) -> bool:
 def _did_you_mean(name: str, known: list[str]) -> str:
     close = get_close_matches(name, known, n=1)
     return f": did you mean {close[0]}?" if close else ": see docs/decode.md for all of them"
-
-
-def reference_lines() -> list[str]:
-    """The table of docs/decode.md."""
-    lines = ["| field | type | meaning |", "|---|---|---|"]
-    for field in FIELDS.values():
-        words = f": `{'`, `'.join(field.choices)}`" if field.choices else ""
-        lines.append(f"| `{field.name}` | {field.type} | {field.meaning}{words} |")
-    return lines

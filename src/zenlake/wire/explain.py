@@ -17,7 +17,7 @@ from zenlake.wire.definitions import LAYOUTS
 from zenlake.wire.ids import ID_BITS, NETWORK_ID_MIN
 from zenlake.wire.primitives import FIELD_ERRORS, wire_error
 from zenlake.wire.walk import BitSpan, Reader, Span
-from zenlake.wire.walk.functions import function_named
+from zenlake.wire.walk.functions import runtime_name
 from zenlake.wire.walk.meaning import leaf_meaning, value_text
 
 REST = "rest"
@@ -174,7 +174,7 @@ def _read_leaf(name: str, function: str) -> Callable[[Reader], None]:
     def read(reader: Reader) -> None:
         span = reader.root.add(name, 0, name)
         try:
-            span.value, span.stop = function_named(function)(reader.buf, 0, len(reader.buf))
+            span.value, span.stop = runtime_name(function)(reader.buf, 0, len(reader.buf))
         except FIELD_ERRORS as error:
             raise wire_error(name, "value", 0, error) from None
         span.meaning = leaf_meaning(span.value)

@@ -9,7 +9,7 @@ import pytest
 from zenlake.wire.definitions import LAYOUTS, MODULES, layouts_of
 from zenlake.wire.generate.__main__ import sources
 from zenlake.wire.generate.reference import pages
-from zenlake.wire.walk.functions import class_named
+from zenlake.wire.walk.functions import runtime_name
 
 ROOT = Path(__file__).parents[3]
 GENERATED = ROOT / "src" / "zenlake" / "wire" / "_generated"
@@ -45,5 +45,5 @@ def test_no_two_extensions_of_a_message_have_one_identity(layout: object) -> Non
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_generated_class_has_the_name_of_its_definition(name: str) -> None:
-    assert getattr(class_named(name), "__name__", "") == name
-    assert getattr(class_named(name), "NAME", "") == LAYOUTS[name].name
+    assert getattr(runtime_name(name), "__name__", "") == name
+    assert getattr(runtime_name(name), "NAME", "") == LAYOUTS[name].name

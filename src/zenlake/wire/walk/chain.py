@@ -17,7 +17,7 @@ from zenlake.wire.message import (
 from zenlake.wire.primitives import Z32_MAX, Malformed, overrun, read_small
 from zenlake.wire.values.encoding import read_encoding
 from zenlake.wire.values.slices import read_slices
-from zenlake.wire.walk.functions import class_named
+from zenlake.wire.walk.functions import runtime_name
 from zenlake.wire.walk.span import BitSpan, Span
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class ChainReader:
         encoding, pos = read_encoding(self.buf, pos, self.end)
         slices, pos = read_slices(self.buf, pos, self.end)
         assert isinstance(ext.content, str)
-        return class_named(ext.content)(encoding, slices), pos
+        return runtime_name(ext.content)(encoding, slices), pos
 
 
 def _label_header(span: Span, header: int, pos: int, layout: Layout) -> None:

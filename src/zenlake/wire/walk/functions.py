@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from zenlake.wire import message, primitives
 from zenlake.wire._generated import data, declare, network, scouting, structures, transport
-from zenlake.wire.message import Message
 from zenlake.wire.values import (
     choices,
     encoding,
@@ -23,26 +21,17 @@ from zenlake.wire.values import (
     zenoh_id,
 )
 
-_LIBRARIES = (
+_MODULES = (
     *(builtins, primitives, message, choices, encoding, endpoint, qos, qos_link, queryable_info),
     *(resolution, timestamp, whatami, zenoh_id),
+    *(structures, data, declare, network, scouting, transport),
 )
-_GENERATED = (structures, data, declare, network, scouting, transport)
 
 
 @cache
-def function_named(name: str) -> Callable[..., Any]:
-    """A reader, writer or conversion of a WireType."""
-    for library in _LIBRARIES:
-        if hasattr(library, name):
-            return getattr(library, name)  # type: ignore[no-any-return]  # found by name
-    raise KeyError(name)
-
-
-@cache
-def class_named(name: str) -> Callable[..., Message]:
-    """The constructor of the generated class, by the name of its definition."""
-    for module in _GENERATED:
+def runtime_name(name: str) -> Any:
+    """A reader, writer or conversion of a WireType, or the generated class of a definition."""
+    for module in _MODULES:
         if hasattr(module, name):
-            return getattr(module, name)  # type: ignore[no-any-return]  # found by name
+            return getattr(module, name)
     raise KeyError(name)

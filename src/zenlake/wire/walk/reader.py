@@ -49,7 +49,7 @@ from zenlake.wire.values.slices import read_slices
 from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import read_zid
 from zenlake.wire.walk.chain import ChainReader
-from zenlake.wire.walk.functions import class_named, function_named
+from zenlake.wire.walk.functions import runtime_name
 from zenlake.wire.walk.meaning import bits_meaning, value_meaning
 from zenlake.wire.walk.span import BitSpan, Kind, Span
 
@@ -115,8 +115,9 @@ class LayoutReader:
 
     def _message(self) -> Message:
         arguments = [self.values[row.attribute] for row in self.layout.attributes]
-        self.span.value = class_named(self.layout.class_name)(*arguments)
-        return self.span.value
+        message: Message = runtime_name(self.layout.class_name)(*arguments)
+        self.span.value = message
+        return message
 
     def begin(self, name: str, pos: int) -> None:
         self.row_name = name
@@ -188,7 +189,7 @@ class LayoutReader:
             word, stop = read_z64(self.buf, pos, self.end)
             byte = word & 0xFF
         else:
-            byte, stop = function_named("read_u8")(self.buf, pos, self.end)
+            byte, stop = runtime_name("read_u8")(self.buf, pos, self.end)
         self.bytes[name] = byte
         self.bytes_spans[name] = span
         span.value, span.stop = byte, stop
@@ -206,7 +207,7 @@ class LayoutReader:
             return
         if byte != "header":
             self.row_name = row.attribute
-        value = function_named(row.type.of)(number)
+        value = runtime_name(row.type.of)(number)
         self.values[row.attribute] = value
         for bits in self.bytes_spans[byte].bits:
             if bits.name == row.bits:
@@ -215,8 +216,8 @@ class LayoutReader:
     # --- fields -------------------------------------------------------------------------------
 
     def read_leaf(self, type: WireType, pos: int, end: int) -> tuple[Any, int]:
-        value, pos = function_named(type.read)(self.buf, pos, end)
-        return (function_named(type.of)(value) if type.of else value), pos
+        value, pos = runtime_name(type.read)(self.buf, pos, end)
+        return (runtime_name(type.of)(value) if type.of else value), pos
 
     def _read_field(self, row: FieldRow, pos: int, span: Span) -> tuple[Any, int]:
         type = self.dialect_type(row.type, row.pages)
@@ -274,7 +275,7 @@ class LayoutReader:
     def _read_until_end(self, row: ListRow, pos: int, span: Span) -> tuple[Any, int]:
         """Reads a LinkStateList of the pages' dialect: a header byte, then entries to the end."""
         header = span.add("header", pos, "u8")
-        header.value, pos = function_named("read_u8")(self.buf, pos, self.end)
+        header.value, pos = runtime_name("read_u8")(self.buf, pos, self.end)
         header.stop = pos
         items: list[Any] = []
         while pos < self.end:

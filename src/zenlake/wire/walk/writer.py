@@ -34,7 +34,7 @@ from zenlake.wire.message import (
 )
 from zenlake.wire.primitives import write_bytes_z32, write_count, write_z16, write_z32
 from zenlake.wire.values.encoding import write_encoding
-from zenlake.wire.walk.functions import function_named
+from zenlake.wire.walk.functions import runtime_name
 from zenlake.wire.writer import BytesWriter
 
 
@@ -96,7 +96,7 @@ class _LayoutWriter:
 
     def _stored_number(self, row: BitsRow) -> int:
         value = self._value(row)
-        return int(function_named(row.type.to)(value) if row.type.to else bool(value))
+        return int(runtime_name(row.type.to)(value) if row.type.to else bool(value))
 
     def _announces(self, name: str) -> bool:
         """Whether the rows that a presence flag announces are present."""
@@ -150,7 +150,7 @@ class _LayoutWriter:
             raise LocalError(f"{self.layout.name}: {row.attribute} are not sent in this mode")
 
     def _write_leaf(self, out: BytesWriter, type: WireType, value: Any) -> None:
-        function_named(type.write)(out, function_named(type.to)(value) if type.to else value)
+        runtime_name(type.write)(out, runtime_name(type.to)(value) if type.to else value)
 
     def _write_field(self, row: FieldRow) -> None:
         value = self._value(row)
