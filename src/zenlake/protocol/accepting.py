@@ -22,7 +22,6 @@ from zenlake.protocol.handshake import (
     check_initial_sn,
     check_version,
     first_message,
-    lease_ms_of,
     open_message,
     resolution_of,
     set_sizes,
@@ -35,6 +34,7 @@ from zenlake.protocol.user_password import MARK, challenge, has_mark, prove
 from zenlake.wire import CloseReason, Init, Open, ZenohId
 from zenlake.wire.message import TransportMessage
 from zenlake.wire.sequence import initial_sn
+from zenlake.wire.values.lease import lease_in_ms
 
 _AWAITS_INIT_SYN: Final = 0
 _AWAITS_OPEN_SYN: Final = 1
@@ -114,7 +114,7 @@ class Acceptor:
             own_sn=initial_sn(offer.zid, terms.zid, resolution.sn_mask),
             peer_sn=syn.initial_sn,
             own_lease_ms=offer.lease_ms,
-            peer_lease_ms=lease_ms_of(syn),
+            peer_lease_ms=lease_in_ms(syn.lease, syn.seconds),
             keep_alive=offer.keep_alive,
             message_bytes_max=offer.message_bytes_max,
             queue_batches=offer.queue_batches,

@@ -13,6 +13,7 @@ from zenlake.protocol.reassembly import ReassemblyBudget
 from zenlake.wire import Join
 from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.sequence import previous_sn
+from zenlake.wire.values.lease import lease_in_ms
 
 
 class GroupInbound(Inbound):
@@ -57,8 +58,7 @@ class GroupPeer:
         self.zid = join.zid
         self.role = join.whatami
         self.qos = join.qos is not None
-        lease_ms = join.lease * 1000 if join.seconds else join.lease
-        self.lease_s = max(LEASE_SECONDS_MIN, seconds(lease_ms))
+        self.lease_s = max(LEASE_SECONDS_MIN, seconds(lease_in_ms(join.lease, join.seconds)))
         agreed = Agreed(
             join.zid,
             join.whatami,

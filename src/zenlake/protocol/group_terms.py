@@ -16,6 +16,7 @@ from zenlake.wire.defaults import (
     DEFAULT_LEASE_MS,
     PROTOCOL_VERSION,
 )
+from zenlake.wire.values.lease import lease_fields
 from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 
@@ -84,10 +85,8 @@ class GroupTerms:
 
     def join(self, outbound: GroupOutbound) -> Join:
         """The JOIN to send now, with the next sequence number of every channel."""
-        join = Join(self.role, self.zid, self.lease_ms, 0, 0)
-        if self.lease_ms % 1000 == 0:
-            join.lease = self.lease_ms // 1000
-            join.seconds = True
+        lease, seconds = lease_fields(self.lease_ms)
+        join = Join(self.role, self.zid, lease, 0, 0, seconds=seconds)
         if self.resolution != DEFAULT_RESOLUTION or self.batch_size != DEFAULT_GROUP_BATCH_BYTES:
             join.resolution = self.resolution
             join.batch_size = self.batch_size

@@ -8,6 +8,7 @@ from zenlake.protocol.offer import BATCH_BYTES_MIN
 from zenlake.wire import Close, CloseReason, Init, Open, Resolution, decode_transport
 from zenlake.wire.defaults import DEFAULT_BATCH_BYTES, PROTOCOL_VERSION
 from zenlake.wire.message import TransportMessage
+from zenlake.wire.values.lease import lease_fields
 from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 
@@ -58,15 +59,8 @@ def set_sizes(init: Init, resolution: Resolution, batch_size: int) -> None:
 
 
 def open_message(lease_ms: int, initial_sn: int) -> Open:
-    """An OPEN; its lease is in seconds if it is a whole number of them."""
-    if lease_ms % 1000:
-        return Open(lease_ms, initial_sn)
-    return Open(lease_ms // 1000, initial_sn, seconds=True)
-
-
-def lease_ms_of(message: Open) -> int:
-    """The lease that the peer announces: 0 or more."""
-    return message.lease * 1000 if message.seconds else message.lease
+    lease, seconds = lease_fields(lease_ms)
+    return Open(lease, initial_sn, seconds=seconds)
 
 
 def check_initial_sn(message: Open, mask: int) -> None:

@@ -19,7 +19,6 @@ from zenlake.protocol.handshake import (
     check_initial_sn,
     check_version,
     first_message,
-    lease_ms_of,
     open_message,
     resolution_of,
     set_sizes,
@@ -32,6 +31,7 @@ from zenlake.protocol.user_password import MARK, has_mark, nonce_of, response
 from zenlake.wire import CloseReason, Init, Open, Resolution, ZenohId
 from zenlake.wire.message import TransportMessage
 from zenlake.wire.sequence import initial_sn
+from zenlake.wire.values.lease import lease_in_ms
 
 _TO_START: Final = 0
 _AWAITS_INIT_ACK: Final = 1
@@ -169,6 +169,6 @@ class Opener:
         if self._offer.user is not None and not has_mark(ack.auth):
             raise unproven("the peer did not confirm our user and password")
         agreed.peer_sn = ack.initial_sn
-        agreed.peer_lease_ms = lease_ms_of(ack)
+        agreed.peer_lease_ms = lease_in_ms(ack.lease, ack.seconds)
         agreed.user = self._offer.user
         self.agreed = agreed

@@ -10,6 +10,7 @@ from zenlake.keyexpr.canonical import canonize, validate
 from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Condition, Irregular
+from zenlake.trace.message_attributes import wire_key_of
 from zenlake.wire import (
     Declare,
     DeclareKeyExpr,
@@ -21,19 +22,8 @@ from zenlake.wire import (
     Response,
     UndeclareKeyExpr,
 )
-from zenlake.wire.values.wire_expr import WireExpr
 
 _WITH_KEY: Final = (Push, Request, Response, Interest, Declare)
-
-
-def wire_key(message: Any) -> WireExpr | None:
-    """The key of a message as it was sent."""
-    holder = message.body if isinstance(message, Declare) else message
-    key = getattr(holder, "key", None)
-    if key is None or isinstance(key, WireExpr):
-        return key
-    inner = key.key  # an undeclaration has it inside an extension
-    return inner if isinstance(inner, WireExpr) else None
 
 
 @rule(
@@ -46,7 +36,7 @@ def wire_key(message: Any) -> WireExpr | None:
     screen=Condition("key.is_missing"),
 )
 def alias_unknown(message: Any, seen: Seen) -> str | None:
-    key = wire_key(message)
+    key = wire_key_of(message)
     if key is None or key.scope == 0 or seen.event.key is not None:
         return None
     own, other = seen.sender.aliases, seen.receiver.aliases
@@ -66,7 +56,7 @@ def alias_unknown(message: Any, seen: Seen) -> str | None:
     screen=Condition("key.is_missing"),
 )
 def alias_of_other_side(message: Any, seen: Seen) -> str | None:
-    key = wire_key(message)
+    key = wire_key_of(message)
     if key is None or key.scope == 0 or seen.event.key is not None:
         return None
     own, other = seen.sender.aliases, seen.receiver.aliases
@@ -155,7 +145,7 @@ def alias_nested(message: Declare, seen: Seen) -> str | None:
 def alias_in_group(message: Any, seen: Seen) -> str | None:
     if not seen.facts.is_multicast:
         return None
-    key = wire_key(message)
+    key = wire_key_of(message)
     return None if key is None or key.scope == 0 else f"number {key.scope}"
 
 

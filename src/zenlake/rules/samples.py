@@ -7,10 +7,10 @@ from typing import Any, Final
 from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Condition, TrackedBy
+from zenlake.trace.message_attributes import data_of, sent_encoding
 from zenlake.wire import (
     Close,
     Declare,
-    Del,
     Err,
     Hello,
     Init,
@@ -20,29 +20,15 @@ from zenlake.wire import (
     Open,
     Push,
     Put,
-    Query,
-    Reply,
     Request,
     Response,
     ResponseFinal,
     Scout,
 )
-from zenlake.wire.values.encoding import CUSTOM_ID, ENCODING_NAMES, Encoding
+from zenlake.wire.values.encoding import CUSTOM_ID, ENCODING_NAMES
 
 _AHEAD_NS: Final = 500_000_000
 """Allowed lead over the receiver's clock (behaviour reference §2.11)."""
-
-
-def data_of(message: Push | Request | Response) -> Put | Del | Query | Err:
-    body = message.body
-    return body.body if isinstance(body, Reply) else body
-
-
-def encoding_of(message: Push | Request | Response) -> Encoding | None:
-    data = data_of(message)
-    if isinstance(data, Query):
-        return None if data.body is None else data.body.encoding
-    return data.encoding if isinstance(data, (Put, Err)) else None
 
 
 @rule(
@@ -56,7 +42,7 @@ def encoding_of(message: Push | Request | Response) -> Encoding | None:
     screen=Condition(f"encoding_id >= {len(ENCODING_NAMES)} and encoding_id != {CUSTOM_ID}"),
 )
 def encoding_unknown(message: Push | Request | Response, seen: Seen) -> str | None:
-    encoding = encoding_of(message)
+    encoding = sent_encoding(data_of(message))
     if encoding is None or encoding.id < len(ENCODING_NAMES) or encoding.id == CUSTOM_ID:
         return None
     return f"encoding {encoding.id}"
@@ -73,7 +59,7 @@ def encoding_unknown(message: Push | Request | Response, seen: Seen) -> str | No
     screen=Condition("not schema.is_ascii"),
 )
 def schema_not_text(message: Push | Request | Response, seen: Seen) -> str | None:
-    encoding = encoding_of(message)
+    encoding = sent_encoding(data_of(message))
     if encoding is None or encoding.schema is None:
         return None
     try:

@@ -42,15 +42,15 @@ _DEFAULT_ENCODING: Final = "zenoh/bytes"
 _NS_PER_S: Final = 1_000_000_000
 
 
-def data_of(event: MessageSeen) -> Put | Del | Query | Err | None:
-    """The body of a publication, query or response."""
+def data_of(message: Push | Request | Response) -> Put | Del | Query | Err:
+    """The body of a publication, query or response; of a reply, the value in it."""
+    body = message.body
+    return body.body if isinstance(body, Reply) else body
+
+
+def _data_of(event: MessageSeen) -> Put | Del | Query | Err | None:
     message = event.message
-    if isinstance(message, (Push, Request)):
-        return message.body
-    if isinstance(message, Response):
-        body = message.body
-        return body.body if isinstance(body, Reply) else body
-    return None
+    return data_of(message) if isinstance(message, (Push, Request, Response)) else None
 
 
 def qos_of(event: MessageSeen) -> QoS | None:
@@ -64,7 +64,7 @@ def qos_of(event: MessageSeen) -> QoS | None:
 
 def payload_of(event: MessageSeen) -> bytes | None:
     """The payload; None if it is in shared memory, because its bytes are not on the wire."""
-    data = data_of(event)
+    data = _data_of(event)
     if isinstance(data, Query):
         inside = data.body_shm is None and data.body is not None
         return data.body.payload if inside and data.body is not None else None
@@ -73,20 +73,23 @@ def payload_of(event: MessageSeen) -> bytes | None:
     return None
 
 
-def encoding_of(event: MessageSeen) -> str | None:
-    data = data_of(event)
-    encoding: Encoding | None = None
+def sent_encoding(data: Put | Del | Query | Err | None) -> Encoding | None:
+    """The encoding as sent; None if none was sent."""
     if isinstance(data, Query):
-        return None if data.body is None else str(data.body.encoding)
-    if not isinstance(data, (Put, Err)):
-        return None
-    encoding = data.encoding
-    return _DEFAULT_ENCODING if encoding is None else str(encoding)
+        return None if data.body is None else data.body.encoding
+    return data.encoding if isinstance(data, (Put, Err)) else None
 
 
-def wire_key_of(event: MessageSeen) -> WireExpr | None:
+def encoding_of(event: MessageSeen) -> str | None:
+    data = _data_of(event)
+    encoding = sent_encoding(data)
+    if encoding is None:
+        return _DEFAULT_ENCODING if isinstance(data, (Put, Err)) else None
+    return str(encoding)
+
+
+def wire_key_of(message: Any) -> WireExpr | None:
     """The key expression as sent: alias and suffix."""
-    message: Any = event.message
     holder = message.body if isinstance(message, Declare) else message
     key = getattr(holder, "key", None)
     if key is not None and not isinstance(key, WireExpr):
@@ -154,12 +157,12 @@ def size(event: MessageSeen) -> int | None:
 
 def data(name: str) -> Callable[[MessageSeen], Any]:
     """An attribute of the data in a message."""
-    return lambda event: getattr(data_of(event), name, None)
+    return lambda event: getattr(_data_of(event), name, None)
 
 
 def source(name: str) -> Callable[[MessageSeen], Any]:
     def of(event: MessageSeen) -> Any:
-        source = getattr(data_of(event), "source_info", None)
+        source = getattr(_data_of(event), "source_info", None)
         return None if source is None else plain_number_or_text(getattr(source, name))
 
     return of
@@ -170,7 +173,7 @@ def plain_number_or_text(value: Any) -> Any:
 
 
 def timestamp(event: MessageSeen) -> str | None:
-    stamp = getattr(data_of(event), "timestamp", None)
+    stamp = getattr(_data_of(event), "timestamp", None)
     if stamp is None and isinstance(event.message, NetworkMessage):
         stamp = getattr(event.message, "timestamp", None)
     return None if stamp is None else str(stamp)
@@ -242,12 +245,12 @@ def queryable(name: str, default: bool | int) -> Callable[[MessageSeen], Any]:
 
 
 def wire_key(event: MessageSeen) -> str | None:
-    key = wire_key_of(event)
+    key = wire_key_of(event.message)
     return None if key is None else str(key)
 
 
 def unknown_alias(event: MessageSeen) -> bool | None:
-    wire_key = wire_key_of(event)
+    wire_key = wire_key_of(event.message)
     return None if wire_key is None else event.key is None and wire_key.scope != 0
 
 

@@ -8,6 +8,7 @@ from zenlake.trace.link import Link
 from zenlake.wire import Init, Join, Open
 from zenlake.wire.defaults import DEFAULT_BATCH_BYTES
 from zenlake.wire.values.choices import CloseReason
+from zenlake.wire.values.lease import lease_in_ms
 from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 
@@ -197,7 +198,7 @@ class Session:
 
 
 def lease_ms(message: Open | Join) -> int:
-    return message.lease * 1000 if message.seconds else message.lease
+    return lease_in_ms(message.lease, message.seconds)
 
 
 def close_reason(code: int) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from zenlake.limits import WHY_RECORDS_MAX
 from zenlake.why.records import Moment
 from zenlake.wire.defaults import DEFAULT_GROUP_BATCH_BYTES, PROTOCOL_VERSION
+from zenlake.wire.values.lease import lease_in_ms
 from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 SILENCE_NS_MIN: Final = 100_000_000
@@ -42,7 +43,7 @@ class JoinTerms(NamedTuple):
         return cls(
             detail.get("zid"),
             detail.get("whatami"),
-            lease * 1000 if detail.get("seconds") else lease,
+            lease_in_ms(lease, bool(detail.get("seconds"))),
             int(detail.get("version", PROTOCOL_VERSION)),
             _RESOLUTION_DEFAULT if resolution is None else str(resolution),
             int(detail.get("batch_size", DEFAULT_GROUP_BATCH_BYTES)),

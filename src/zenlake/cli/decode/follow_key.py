@@ -59,7 +59,7 @@ class KeyFollower(Follower):
 
     def _alias_behind(self, event: MessageSeen) -> list[FollowerLine]:
         """The declaration of the alias that its key uses, the first time."""
-        wire_key = wire_key_of(event)
+        wire_key = wire_key_of(event.message)
         if wire_key is None or wire_key.scope == 0:
             return []
         owner = event.sender_node if wire_key.sender else event.receiver_node

@@ -73,7 +73,7 @@ def key_text(event: MessageSeen) -> str:
     key = event.key
     if key is not None:
         return key if key.isprintable() else safe(key)
-    wire_key = wire_key_of(event)
+    wire_key = wire_key_of(event.message)
     return "" if wire_key is None else f"{safe(str(wire_key))} ?"
 
 

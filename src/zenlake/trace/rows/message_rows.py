@@ -216,7 +216,7 @@ def _declare(rows: Rows, event: MessageSeen, seq: int) -> None:
     id = event.entity_id or 0
     info = body.info if isinstance(body, DeclareQueryable) else None
     is_queryable = isinstance(body, DeclareQueryable)
-    written = str(attributes.wire_key_of(event) or "")
+    written = str(attributes.wire_key_of(event.message) or "")
     by_key = f"{message.node_id or 0}|{event.key or written}"
     side = str(event.link.sides[event.direction])
     declarations.append(
