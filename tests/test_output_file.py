@@ -62,7 +62,7 @@ def test_an_exception_leaves_the_old_file(path: Path) -> None:
 
 @pytest.mark.parametrize("size", [5_000, 500_000])
 def test_a_full_disk_leaves_the_old_file(path: Path, size: int) -> None:
-    """For small files the error is raised by the flush, for large ones by the write."""
+    """The flush raises the error of small files, the write that of large ones."""
     path.write_bytes(b"old")
     with pytest.raises(LocalError) as error, small_files():
         write(path, bytes(size))

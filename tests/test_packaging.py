@@ -111,7 +111,7 @@ def test_bootstrap_announces_what_it_installs(tmp_path: Path) -> None:
 
 
 def test_untracked_objects_may_be_freed_deep_inside_others() -> None:
-    """Such as a chain of samples: Python must not defer the deletion of an untracked object."""
+    """Python must not defer the deletion of an untracked object, such as a chain of samples."""
     code = """
 import gc
 from zenlake import ZBytes

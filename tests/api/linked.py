@@ -13,7 +13,10 @@ from zenlake.node import Node
 
 
 def config_of(mode: str = "peer", **values: str) -> zenlake.Config:
-    """Without multicast; `a__b="1"` sets a/b. A router does not wait for others when it opens."""
+    """A configuration without multicast; `a__b="1"` sets a/b.
+
+    A router does not wait for others when it opens.
+    """
     config = zenlake.Config()
     config.insert_json5("mode", f'"{mode}"')
     config.insert_json5("scouting/multicast/enabled", "false")

@@ -30,7 +30,7 @@ class StubClass(NamedTuple):
 
 
 def read_stub(name: str) -> dict[str, StubClass | Signature]:
-    """What a module of the stub offers, by name."""
+    """The names that a module of the stub offers."""
     tree = ast.parse((STUBS / f"{name}.pyi").read_text("utf-8"))
     offered: dict[str, StubClass | Signature] = {}
     for node in tree.body:

@@ -78,7 +78,7 @@ def method_signature(cls: type, member: str) -> Signature:
 
 
 def known_part(path: str, signature: Signature) -> Signature:
-    """Without the parameters that zenlake adds, which are optional and keyword-only."""
+    """The signature without the parameters that zenlake adds, which are optional."""
     added = ADDED.get(path, ())
     assert all(each.kind == "KEYWORD_ONLY" for each in signature if each.name in added)
     return [each for each in signature if each.name not in added]

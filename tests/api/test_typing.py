@@ -38,7 +38,7 @@ def complaints(files: list[Path], cache: Path) -> set[Complaint]:
 
 
 def on_zenlake(files: list[Path], folder: Path) -> list[Path]:
-    """The same programs with the name of the module changed, and nothing else."""
+    """The programs with another name of the module; nothing else changes."""
     changed = []
     for path in files:
         text = path.read_text("utf-8")

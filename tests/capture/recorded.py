@@ -108,7 +108,7 @@ def linked_packets(path: Path, rules: RedactionRules | None = None) -> list[Pack
 def write_tracked_recording(
     folder: Path, parts: Sequence[Sequence[Packet]], is_redacted: bool = False
 ) -> Path:
-    """As `write_recording`, with the state that a recorder writes."""
+    """Writes a recording as `write_recording` does, with the state that a recorder writes."""
     folder.mkdir()
     (folder / MARKER_NAME).write_text(json.dumps({"format": 1, "id": RECORDING_ID}))
     tracker = StateTracker()

@@ -39,7 +39,7 @@ Compress = Callable[[bytes], bytes]
 
 
 def compress_zstd(data: bytes) -> bytes:
-    """With a checksum, as the command of that name does."""
+    """The content as a zstd file with a checksum, as the command `zstd` writes it."""
     return bytes(zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1}))
 
 

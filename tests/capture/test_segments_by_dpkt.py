@@ -38,7 +38,7 @@ def test_dpkt_reads_the_same_packets_and_bytes(tmp_path: Path, name: str) -> Non
 
 
 def _streams(path: Path) -> dict[tuple[str, int], bytes]:
-    """For each direction of each link its batches with their lengths."""
+    """The batches of each direction of each link, with their lengths."""
     found: dict[tuple[str, int], bytes] = {}
     with trace.open(str(path)) as opened:
         for batch in opened.batches():

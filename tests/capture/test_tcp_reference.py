@@ -28,7 +28,7 @@ class Reference:
             self.numbers.setdefault(start + i, number)
 
     def complete_at(self, start: int, end: int) -> list[int]:
-        """For each byte, the packet that completed the stream since the last missing byte."""
+        """The packet that completed the stream since the last missing byte, for each byte."""
         out = []
         number = 0
         for place in range(start, end):

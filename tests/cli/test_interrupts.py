@@ -199,7 +199,7 @@ def spark_command(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
 def test_a_pipeline_leaves_nothing(
     tmp_path: Path, moment: str, spark_command: subprocess.Popen[bytes]
 ) -> None:
-    """While Java starts, and while its tasks read."""
+    """A pipeline ends while Java starts, and while its tasks read."""
     if moment == "java":
         until(lambda: "java" in in_session(spark_command), WAIT_SECONDS)
     else:

@@ -54,7 +54,7 @@ def test_each_command_is_documented(command: str) -> None:
 
 
 def test_help_is_fast() -> None:
-    """Under 300 ms; the best of a few, because the machine may be busy."""
+    """The command starts within 300 ms; the best of a few counts, as the machine may be busy."""
     times = []
     for _ in range(5):
         start = time.monotonic()
@@ -133,7 +133,7 @@ def test_ke_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_demo_shows_failures_of_the_shipped_capture() -> None:
-    """With nothing but the package: no Java, no Spark, no extra."""
+    """The command with nothing but the package: no Java, no Spark, no extra."""
     program = """
 import sys
 sys.path.append("")

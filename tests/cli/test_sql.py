@@ -270,7 +270,7 @@ def test_missing_extra_is_an_error_that_names_it(
 
 
 def test_an_answer_within_a_second_and_without_heavy_imports(lake: Path) -> None:
-    """In a process of its own, by processor time: the machine may be busy."""
+    """Measures processor time in another process: the machine may be busy."""
     arguments = ["sql", "--lake", str(lake), "SELECT count(*) AS n FROM samples", "--json"]
     script = f"""import sys
 from zenlake.cli.main import main

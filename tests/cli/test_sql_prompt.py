@@ -116,7 +116,7 @@ def test_long_answers_are_cut(
 
 
 def test_a_capture_is_queried_at_a_terminal() -> None:
-    """In a process of its own, at a real terminal."""
+    """The prompt runs in another process, at a real terminal."""
     near, far = pty.openpty()
     command = [sys.executable, "-m", "zenlake.cli.main", "sql", str(PATHS["alias_remapped"])]
     process = subprocess.Popen(

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from tests.interop.puppets import Held
 
 SETTLE_SECONDS = 0.4
-"""For declarations to arrive; real nodes do not show that in every topology."""
+"""The time for declarations to arrive; real nodes do not show that in every topology."""
 
 Case = Callable[[Held, Held], None]
 CASES: dict[str, Case] = {}

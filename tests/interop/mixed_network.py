@@ -33,7 +33,7 @@ class MixedNetwork:
         self.shape = shape
         self.weights = weights or {}
         self.nodes: dict[str, Held] = {}
-        """By name: `c1` is the client of router 1, `p0` the peer of router 0."""
+        """The nodes by name: `c1` is the client of router 1, `p0` the peer of router 0."""
         self._kinds = kinds
         self._cut: set[Edge] = set()
         self._gone: set[int] = set()

@@ -55,7 +55,7 @@ EXPLAINED = (
 
 QUIET_SECONDS = 0.4
 Sent = Counter[tuple[str, str]]
-"""By receiver and description of the message."""
+"""The messages by receiver and description."""
 
 
 class Stage:

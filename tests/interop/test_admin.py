@@ -35,7 +35,7 @@ does not know."""
 
 KNOWN_TO_ROUTERS = ["token/tok/b2", "subscriber/remote/r"]
 SECONDS_MAX = 60.0
-"""For declarations to arrive, on a busy machine."""
+"""The time for declarations to arrive, on a busy machine."""
 
 QUERY_SECONDS = 10.0
 """Real nodes occasionally lose the end of a query while others declare: it is repeated."""

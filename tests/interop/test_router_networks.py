@@ -22,7 +22,7 @@ pytestmark = pytest.mark.real
 
 MODE = os.environ.get("ZENLAKE_INTEROP", "")
 TREES_SECONDS = 0.7
-"""For link states to arrive and trees to be computed, which is not observable."""
+"""The time for link states to arrive and trees to be computed, which is not observable."""
 
 
 INSTALLED, *OLDER = theirs()

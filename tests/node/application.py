@@ -63,7 +63,7 @@ class Application(Outlet):
         self.send_to_node(Push(WireExpr(0, key), Put(payload), qos=qos))
 
     def payloads(self, of_key: str | None = None) -> list[bytes]:
-        """Of all publications, or of those with one key."""
+        """The number of all publications, or of those with one key."""
         found = []
         for key, message in list(self.got):
             if of_key not in (None, key):

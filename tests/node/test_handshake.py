@@ -133,7 +133,7 @@ def test_two_batches_of_the_largest_size_and_what_follows_them_are_read() -> Non
 
 
 def test_silent_connections_do_not_keep_clients_out() -> None:
-    """At most the limit are in a handshake: the oldest are closed, clients are served."""
+    """No more than the limit are in a handshake: the oldest are closed, clients are served."""
     count = scaled(400, 5_000)
     assert TRANSPORTS_MAX == 1_000
     most = 0

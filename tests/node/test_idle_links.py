@@ -79,7 +79,7 @@ def test_a_silent_link_is_read_again() -> None:
 
 @pytest.fixture
 def crowd(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if this process had many threads."""
+    """Pretends that this process has many threads."""
     monkeypatch.setattr(threading, "active_count", lambda: 500)
 
 
@@ -181,7 +181,7 @@ def test_keep_alives_need_no_reader() -> None:
 
 @pytest.mark.parametrize("side", ["near", "far", "cut"])
 def test_a_silent_link_ends(side: str) -> None:
-    """By either node, or without CLOSE: listeners get the event."""
+    """Listeners get the event if either node closes the link, or if it ends without CLOSE."""
     with linked() as (listening, connecting):
         wait_until_idle(2)
         near = listening.runners[connecting.zid]

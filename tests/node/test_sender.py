@@ -221,7 +221,7 @@ def test_a_large_message_may_take_longer_than_the_wait_before_close() -> None:
 
 
 def read_slowly(bench: Bench, size: int) -> None:
-    """At most 20,000 bytes in 30 ms."""
+    """The link accepts at most 20,000 bytes in 30 ms."""
     left = size
     while left > 0:
         left -= len(bench.other.receive(5.0))

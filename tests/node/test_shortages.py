@@ -82,7 +82,7 @@ def test_a_handshake_without_a_thread_is_given_up_and_the_listener_goes_on(
 def test_a_transport_without_a_reader_is_torn_down(
     shortage: Shortage, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """On the accepting side, where no other thread would notice."""
+    """The accepting side has no thread, which no other thread would notice."""
     with opened(settings_of()) as [node]:
         sockets, threads = open_sockets(), own_threads()
         events: list[bool] = []

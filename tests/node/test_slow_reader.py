@@ -31,7 +31,7 @@ def router(**values: str) -> zenlake.Session:
 
 
 def faces(session: zenlake.Session) -> dict[str, dict[str, Any]]:
-    """What the admin space shows of each neighbour, by zid."""
+    """The entries of the admin space for each neighbour, by zid."""
     found = {}
     for reply in session.get("@/*/router/zenlake/face/*"):
         assert reply.ok is not None

@@ -105,7 +105,7 @@ def test_an_init_whose_answer_was_lost_is_answered_again(node: Node) -> None:
 
 @pytest.mark.parametrize("is_same_address", [True, False])
 def test_a_node_whose_open_was_not_answered_starts_over(node: Node, is_same_address: bool) -> None:
-    """At once, not after the lease of the transport that only this node knows."""
+    """The retry works at once, not after the lease of the transport that only this node knows."""
     application = Application(node)
     application.subscribe("k")
     with calling(node) as first, calling(node) as second:

@@ -159,7 +159,7 @@ def test_limit_applies_to_a_single_fragment() -> None:
 
 
 def test_default_limits() -> None:
-    """As in eclipse-zenoh, 1 GiB fits; incomplete messages use at most 512 MiB."""
+    """1 GiB fits as in eclipse-zenoh; incomplete messages use at most 512 MiB."""
     assert agree().message_bytes_max == MESSAGE_BYTES_MAX == 1 << 30
     assert REASSEMBLY_MESSAGE_BYTES_MAX + REASSEMBLY_LARGE_BYTES_MAX >= MESSAGE_BYTES_MAX
     assert REASSEMBLY_MESSAGE_BYTES_MAX <= REASSEMBLY_BYTES_MAX < REASSEMBLY_PROCESS_BYTES_MAX
@@ -331,7 +331,7 @@ def test_session_that_ends_refunds_its_bytes(terms: dict[str, bool]) -> None:
 
 
 def lossy(source: random.Random, datagrams: list[bytes]) -> list[bytes]:
-    """Some are lost, duplicated or reordered."""
+    """A link that loses, duplicates and reorders fragments."""
     kept = [each for each in datagrams if source.random() > 0.1]
     found = []
     for each in kept:
@@ -343,7 +343,7 @@ def lossy(source: random.Random, datagrams: list[bytes]) -> list[bytes]:
 
 
 def test_schedules() -> None:
-    """With any link, each delivered message was sent, is complete, unique and in order."""
+    """Each delivered message was sent, is complete, unique and in order, on any link."""
     for seed in range(SCHEDULES):
         source = random.Random(seed)
         terms: dict[str, Any] = {"sn_bits": source.choice(SN_BITS), "batch_size": 64}

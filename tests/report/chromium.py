@@ -147,7 +147,7 @@ class Chromium:
         return time.perf_counter() - begun
 
     def wait_for_frames(self) -> None:
-        """Until what changed is drawn."""
+        """Wait until the changes of the page are drawn."""
         frame = "await new Promise((done) => requestAnimationFrame(done));"
         self.run(f"(async () => {{ {frame * 4} }})()")
 
@@ -155,7 +155,7 @@ class Chromium:
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def picture(self, path: Path) -> None:
-        """Of the whole page: as if the screen were as high, so that all of it is drawn."""
+        """A picture of the whole page, as if the screen were as high as the page."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         shape = {"width": size["width"], "height": size["height"], "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", deviceScaleFactor=1, **shape)

@@ -39,7 +39,7 @@ _SCRIPTS: Final = (
     f"`${{{_RUN}}}`",
     f"}});{_RUN};({{",
     f"constructor.constructor('{_RUN}')()",
-    # What the charts would read as their own words.
+    # Words with a meaning of their own in charts.
     "{a|{b}: {c}}<br/>{marker}",
     "{@[0]}{bg|x}",
     "__proto__",

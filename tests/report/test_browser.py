@@ -57,7 +57,7 @@ def text_of(browser: Chromium, selector: str) -> str:
 
 
 def filter_by(browser: Chromium, key: str = "", node: str = "") -> None:
-    """As a person would: type, choose, submit; returns when all is drawn again."""
+    """Use the page as a person does: type, choose, submit; returns when all is drawn again."""
     browser.run(f"""(() => {{
       document.getElementById('key-filter').value = {key!r};
       const select = document.getElementById('node-filter');
@@ -102,7 +102,7 @@ def test_text_has_the_contrast_that_people_need(browser: Chromium, robot_page: P
 
 
 def _contrast(browser: Chromium, *names: str) -> float:
-    """By the formula of WCAG 2."""
+    """The contrast by the formula of WCAG 2."""
     lights = []
     for name in names:
         style = f"getComputedStyle(document.documentElement).getPropertyValue('{name}').trim()"
@@ -219,7 +219,7 @@ def test_nodes_that_no_row_tells_of_are_others(browser: Chromium, robot_page: Pa
 
 
 def settled(browser: Chromium) -> None:
-    """Until a zoom, which waits a moment for more of it, is drawn in all charts."""
+    """Wait until a zoom is drawn in all charts; the page waits a moment for more of it."""
     browser.run("new Promise((done) => setTimeout(done, 150))")
     browser.wait_for_frames()
 

@@ -34,7 +34,7 @@ def data() -> dict[str, Any]:
 
 
 def chosen(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    """What a command prints, pasted into a shell that knows `zenlake`."""
+    """The output of a command that is pasted into a shell that knows `zenlake`."""
     program, *arguments = shlex.split(command)
     assert program == "zenlake"
     assert main([*arguments, "--json"]) == 0

@@ -15,7 +15,7 @@ from zenlake.ros.definitions import Definition, _by_hash, _stores, check_extra, 
 SCAN = "sensor_msgs/msg/LaserScan"
 STRING = "std_msgs/msg/String"
 STRING_HASH = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
-"""From the design document of rmw_zenoh."""
+"""An example of the design document of rmw_zenoh."""
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ PLAIN: Info = (False, 0)
 
 
 class Neighbour:
-    """What a neighbour has declared, and what it knows from the messages it received."""
+    """The declarations of a neighbour, and what it knows from the messages it received."""
 
     def __init__(self, name: str, region: str) -> None:
         self.name = name

@@ -10,7 +10,7 @@ from tests.routing.playbook import Play, interest, no_token, subscriber, token
 from zenlake.wire import Declare, DeclareToken, NetworkMessage, UndeclareToken
 
 SLICES = range(10)
-"""After this many slices of one step the job has announced the declaration to all faces."""
+"""The number of slices of one step after which the declaration is announced to all faces."""
 
 HISTORIES = [[], ["D_TOKEN", "U_TOKEN"]]
 """What a face may receive for a token that was declared and undeclared after its interest."""

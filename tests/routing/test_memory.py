@@ -33,7 +33,7 @@ def short_key(n: int) -> str:
 
 
 def long_key(n: int) -> str:
-    """As many chunks as a key may have."""
+    """A key with as many chunks as a key may have."""
     return "/".join([f"{(n * 31 + place) % 256:x}" for place in range(127)] + [str(n)])
 
 

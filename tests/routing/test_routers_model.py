@@ -238,7 +238,7 @@ class RandomNetwork:
                     announced -= set(viewer.has[TOK].values()) - visible
                 assert announced == visible, (viewer.name, kind)
 
-    # What nodes receive.
+    # The messages that nodes receive.
 
     def listen(self) -> None:
         for name, node in self.nodes.items():

@@ -22,7 +22,7 @@ from zenlake.routing.work import UNLIMITED
 from zenlake.wire import NetworkMessage, decode, encode
 
 MESSAGES_MAX = 100_000
-"""More than any test needs: beyond it messages are forwarded in a loop."""
+"""A number of messages that no test needs: more are forwarded in a loop."""
 
 
 class Wire(Outlet):
@@ -190,7 +190,7 @@ class Web:
         return messages
 
     def sent(self, one: str, other: str) -> list[str]:
-        """What one router sent to another since the last call, without link states."""
+        """The messages from one router to another since the last call, without link states."""
         wire = self.wires[one, other]
         lines = [line for line in wire.log if not line.startswith(("OAM", "D_KEYEXPR"))]
         wire.log.clear()

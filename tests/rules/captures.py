@@ -58,7 +58,7 @@ def _session(recorder: Recorder, fault: Fault) -> int:
     random = recorder.random
     options = fault.options
     if rules.RULES[fault.rule].needs_whole:
-        # What was lost of datagrams nobody can see.
+        # Losses of datagrams are not visible.
         options = {**options, "protocol": "tcp"}
     session = LegalSession(recorder, **options)
     if fault.where == "session":
@@ -88,7 +88,7 @@ def _group(recorder: Recorder, fault: Fault) -> int:
 
 
 def _others(recorder: Recorder) -> None:
-    """What else may be in a capture."""
+    """Other traffic that may be in a capture."""
     if recorder.random.random() < 0.3:
         scout(recorder, source="10.0.3.9:42000")
         hello(recorder, destination="10.0.3.9:42000")

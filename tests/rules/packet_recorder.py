@@ -95,7 +95,7 @@ class UdpConnection:
         ports = self._ports if direction == 0 else self._ports[::-1]
         hosts = self._hosts if direction == 0 else self._hosts[::-1]
         if data in self._sent[-16:]:
-            # At once, it would be taken for one datagram that two interfaces show.
+            # Without a pause it would be taken for one datagram that two interfaces show.
             self._recorder.wait(20 * MILLISECOND)
         self._sent.append(data)
         return self._recorder.add(ipv4(udp(data, ports), 17, *hosts))

@@ -44,7 +44,7 @@ class End:
         self.aliases: dict[int, str] = {}
         self.entities: dict[tuple[str, int], str] = {}
         self.interests: dict[int, tuple[str, str]] = {}
-        """By number, the kind and the key asked for."""
+        """The kind and the key asked for, by number."""
         self.state_sn = 0
 
     def next_id(self) -> int:

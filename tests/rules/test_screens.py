@@ -29,7 +29,7 @@ def test_reasons_are_those_of_the_survey() -> None:
         assert name == "NOT_TCP" or reasons.WORDS[getattr(reasons, name)] == words
 
 
-# Of compiled modules too the sources lie beside them.
+# The sources of compiled modules lie beside them.
 FUNCTIONS = {
     (path.stem, node.name): node
     for path in Path(rules.__file__).parent.glob("*.py")

@@ -40,7 +40,7 @@ def evidence(**changes: Any) -> Evidence:
 
 
 def asked(ms: float, key: str = "k/a", number: int = 1, **changes: Any) -> QueryHop:
-    """Of the asker, to the router."""
+    """A query of the asker to the router."""
     query = QueryHop(
         A, int(ms), at(ms), ASKER, ROUTER, number, key, "", "best_matching", "latest", 1_000.0
     )
@@ -74,7 +74,7 @@ def error(ms: float, text: str, replier: str | None = SERVER) -> Reply:
 def declared(
     entity: str, key: str, ms: float = 5, ended: float | None = None, **changes: Any
 ) -> Declaration:
-    """Of the server, to the router."""
+    """A declaration of the server to the router."""
     life = Declaration(
         B,
         int(ms),
@@ -95,7 +95,7 @@ def declared(
 
 
 def published(key: str, *times: float, session: str = A, **changes: Any) -> Flow:
-    """Of the asker to the router, or the router to the server."""
+    """Publications from the asker to the router, or from the router to the server."""
     nodes = (ASKER, ROUTER) if session == A else (ROUTER, SERVER)
     flow = Flow(session, *nodes, key, "drop", "reliable", 5)
     flow.samples = [Sample(at(ms), f"digest {number}") for number, ms in enumerate(times)]
@@ -111,7 +111,7 @@ def flows(*made: Flow) -> dict[tuple[str, str | None, str], Flow]:
 
 
 def interest(ms: float, options: str, key: str, **changes: Any) -> Interest:
-    """Of the asker, answered a millisecond later."""
+    """An interest of the asker, answered a millisecond later."""
     made = Interest(A, int(ms), at(ms), ASKER, ROUTER, 1, "current_future", options, key, 0, None)
     made.final_ns = at(ms + 1).time_ns
     for name, value in changes.items():

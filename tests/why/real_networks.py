@@ -191,7 +191,7 @@ def after_the_last(network: Network) -> Truth:
 
 
 def _publish(talker: Held, name: str, count: int) -> None:
-    """With a publisher, and without one."""
+    """Publishes with a publisher, and without one."""
     for number in range(count):
         talker.ask("publish", name=name, payload=f"{number:02x}")
         talker.ask("put", key="raw/x", payload=f"{number:02x}")

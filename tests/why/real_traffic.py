@@ -88,7 +88,7 @@ class Router:
         self.zid = self._process.stdout.readline().strip()
 
     def freeze(self) -> None:
-        """As a machine that loses its power: connections stay, nothing comes any more."""
+        """Acts as a machine that loses its power: connections stay, but are silent."""
         self._process.send_signal(signal.SIGSTOP)
 
     def kill(self) -> None:
@@ -108,7 +108,7 @@ def client(port: int) -> Any:
 
 
 def ask(session: Any, selector: str, timeout: float, **how: Any) -> Truth:
-    """What a get gave: replies, errors, and how long it took."""
+    """The results of a get: replies, errors, and its duration."""
     start = time.monotonic()
     replies, errors = [], []
     for reply in session.get(selector, timeout=timeout, **how):

@@ -52,7 +52,7 @@ def publications(name: str) -> list[Story]:
 
 
 def received(name: str) -> dict[str, set[str]]:
-    """By key, the nodes whose callbacks received it."""
+    """The nodes whose callbacks received it, by key."""
     sidecar = sidecar_of(name)
     got: dict[str, set[str]] = {}
     for row in sidecar.received:

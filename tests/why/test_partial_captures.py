@@ -13,7 +13,7 @@ from zenlake.why import CaptureStories, parse_scope, report
 from zenlake.why.from_capture import read_capture
 
 _PORTS = slice(34, 38)
-"""Of TCP, behind Ethernet and IPv4 headers without options."""
+"""The ports of TCP behind Ethernet and IPv4 headers without options."""
 
 
 def report_without(
@@ -54,7 +54,7 @@ def test_one_link_alone_shows_no_cause(tmp_path: Path) -> None:
 
 
 def test_a_final_in_a_hole_blames_no_node(tmp_path: Path) -> None:
-    """A packet that the capture lost must not become somebody's fault."""
+    """No node may be blamed for a packet that the capture lost."""
     truth = truth_of("consolidated")
     *_, lost = packets_of("consolidated", "RESPONSE_FINAL", receiver=truth["asker"])
     made = report_without("consolidated", tmp_path, lambda packet: packet.number != lost)

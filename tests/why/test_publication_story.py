@@ -27,7 +27,7 @@ SUBSCRIBER = declared("subscriber", "k/**", 5)
 
 
 def passed_on(*numbers: int) -> Flow:
-    """What the router sent to the server of four publications."""
+    """The publications that the router sent to the server, of four."""
     flow = published("k/a", 101, session=B)
     flow.samples = [Sample(at(TIMES[number] + 1), f"digest {number}") for number in numbers]
     flow.count = len(numbers)
@@ -84,7 +84,7 @@ def test_payloads_in_shared_memory_are_found_by_their_order() -> None:
 
 
 def alike(flow: Flow) -> Flow:
-    """With the same payload each time."""
+    """All publications have the same payload."""
     flow.samples = [Sample(sample.at, "digest") for sample in flow.samples]
     return flow
 

@@ -1,4 +1,4 @@
-"""What became of queries, cause by cause."""
+"""The stories of queries, cause by cause."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_batches_can_be_fed_and_read_one_by_one() -> None:
 
 
 def test_agreed_batch_size_counts_the_prefix() -> None:
-    """With 100 agreed, 98 bytes are accepted and 99 are not."""
+    """With a batch size of 100, 98 bytes are accepted and 99 are not."""
     deframer = StreamDeframer()
     deframer.limit_batches(100)
     assert deframer.receive(frame_batch(b"x" * 98)) == [b"x" * 98]

@@ -47,7 +47,7 @@ def vle(value: int) -> bytes:
 
 
 def check_list(at_limit: Message, above: Message, bytes_above: bytes, limit: int) -> None:
-    """At the limit both ways; above it neither written nor read."""
+    """The limit can be written and read; more can be neither written nor read."""
     name = type(at_limit).__name__
     data = encode_with_both(at_limit)
     assert message_of(outcome_of_class(data, name)) == at_limit

@@ -57,7 +57,7 @@ def runs(draw: st.DrawFn) -> list[Push]:
 
 @st.composite
 def mutated(draw: st.DrawFn) -> bytes:
-    """Some bytes of a run changed, so that lengths and times break in the middle of it."""
+    """Changes some bytes of a run, so that lengths and times break in the middle of it."""
     data = bytearray(b"".join(map(bytes, draw(runs()))))
     for _ in range(draw(st.integers(0, 3))):
         at = draw(st.integers(0, min(len(data) - 1, 120)))

@@ -49,7 +49,7 @@ def test_a_sleeping_callback_does_not_delay_others() -> None:
 
 
 def latencies(publisher: zenlake.Publisher, arrived: list[float]) -> list[float]:
-    """From `put` to the callback, one at a time."""
+    """The time from `put` to the callback, of one item after the other."""
     took: list[float] = []
     for _ in range(SAMPLES):
         count = len(arrived)

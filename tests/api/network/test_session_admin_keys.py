@@ -65,7 +65,7 @@ def test_other_sessions_get_no_answer() -> None:
 
 
 def test_opened_and_closed_transports_are_published_in_the_session_only() -> None:
-    """Also where the configuration sends publications to the network."""
+    """The keys stay local where the configuration sends publications to the network."""
     rule = '{key_exprs: ["@/**"], config: {allowed_destination: "remote"}}'
     with listening(qos__publication=f"[{rule}]") as a, connected(a) as far:
         samples: list[zenlake.Sample] = []

@@ -72,7 +72,7 @@ def test_message_beyond_the_limit_of_the_process_is_dropped_with_a_warning(
 def test_sender_gets_an_error_where_its_link_carries_no_fragments(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """By every way there is: put, a publisher's first and later values, reply and get."""
+    """Each way to send a value: put, a publisher's first and later values, reply and get."""
     with listening(**LOW_LATENCY) as b, connected(b, **LOW_LATENCY) as a:
         subscriber = b.declare_subscriber("k")
         own = a.declare_subscriber("k")

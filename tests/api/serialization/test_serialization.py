@@ -62,7 +62,7 @@ def type_of(shape: Shape, module: Any) -> Any:
 
 
 def random_pair(rng: random.Random, shape: Shape) -> tuple[Any, Any]:
-    """The same value twice: made of our types, and of theirs."""
+    """The same value twice: made of zenlake's types, and of those of eclipse-zenoh."""
     name, *within = shape
     if name == "tuple":
         pairs = [random_pair(rng, each) for each in within]
@@ -154,7 +154,7 @@ def test_broken_bytes_are_refused_alike(
 
 
 def broken(rng: random.Random, good: bytes) -> bytes:
-    """Some bytes changed, or the end missing."""
+    """Changes some bytes, or cuts the end off."""
     raw = bytearray(good)
     for _ in range(rng.randrange(3) if raw else 0):
         raw[rng.randrange(len(raw))] = rng.randrange(256)

@@ -71,7 +71,7 @@ def test_stamps_go_on_and_no_lease_ends(wall: WallClock) -> None:
 
 @pytest.mark.parametrize("drops", [False, True])
 def test_stamps_of_a_node_that_is_ahead(drops: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More than 500 ms in the future they are replaced, or dropped if so configured."""
+    """Timestamps over 500 ms in the future are replaced, or dropped if so configured."""
     options = {
         "timestamping__enabled": "true",
         "timestamping__drop_future_timestamp": "true" if drops else "false",

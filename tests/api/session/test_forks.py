@@ -77,7 +77,7 @@ def run(way: str, observer: Observer) -> tuple[dict[str, Any], str]:
         assert program.stdin is not None
         assert program.stdout is not None
         assert program.stderr is not None
-        # With its children, which would keep the pipes open.
+        # The children are killed too: they would keep the pipes open.
         killer = threading.Timer(PATIENCE_S, os.killpg, (program.pid, signal.SIGKILL))
         killer.start()
         try:

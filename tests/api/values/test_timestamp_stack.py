@@ -78,7 +78,7 @@ def all_points() -> zenlake.TimestampInstrumentation:
 
 
 def stack_with_callback(callback: Callable[[zenlake.TimestampContext], Any]) -> list[bool]:
-    """Which records of a sample to itself are the callback's."""
+    """Which records of a sample to the own session the callback made."""
     config = zenlake.Config()
     config.insert_json5("scouting/multicast/enabled", "false")
     config.insert_json5("listen/endpoints", "[]")

@@ -169,7 +169,7 @@ class TestOneQuery:
             assert message.qos == QoS(0x12)
 
     def test_a_silent_face_is_reported_and_finished(self, asked: Play) -> None:
-        """After the requester's own timeout: else the requester would get both errors."""
+        """The error comes after the requester's own timeout: else it would get both errors."""
         asked.sends("c2", end(1))
         asked.time_passes(10 + 0.9 * GRACE_S)
         asked.nothing_received()

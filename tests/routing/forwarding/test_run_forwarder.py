@@ -154,7 +154,7 @@ def runs(draw: st.DrawFn) -> list[NetworkMessage]:
 
 
 def as_runs(messages: list[NetworkMessage]) -> list[NetworkMessage]:
-    """As a router reads them."""
+    """The messages as a router reads them."""
     [frame] = decode_batch(bytes(Frame(0, messages)), keeps_runs=True).messages
     assert isinstance(frame, Frame)
     return frame.messages
