@@ -54,7 +54,7 @@ class TransportClaims:
             return claim
 
     def accept(self, zid: ZenohId, patience_s: float, source: str) -> TransportClaim | CloseReason:
-        """Claim a node that connects from an address, or the reason to refuse it (§5.2, step 5)."""
+        """Claim a node that connects, or say why not (wire reference §5.2, step 5)."""
         deadline = time.monotonic() + patience_s
         with self._changed:
             while (claim := self._claims.get(zid)) is not None:

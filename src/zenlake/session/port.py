@@ -64,7 +64,7 @@ MakeStatus = Callable[[bool], object]
 CONTROL_QOS = QOS_BYTES[8]
 
 ADMIN_EID: Final = 2
-"""The entity id of the session's admin keys in official sessions; the session itself is 1."""
+"""The entity id of the session's admin keys; the session itself is 1 (behaviour reference §2.2)."""
 
 
 class Factory:

@@ -92,7 +92,7 @@ class MembershipTracker:
     def __init__(self) -> None:
         self.memberships: list[Membership] = []
         self._current: dict[tuple[str, str], Membership] = {}
-        """Current memberships by group and link: the address identifies the sender (§8)."""
+        """Current ones by group and link: the address identifies the sender (wire reference §8)."""
 
     def feed(
         self, session: str, link: str, at: Moment, kind: str, detail: dict[str, Any] | None

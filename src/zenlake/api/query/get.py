@@ -24,7 +24,7 @@ _BYTES = wire.Encoding(0)
 
 
 def body_of(payload: object, encoding: Encoding | str | None) -> wire.QueryBody | None:
-    """The body of a query; payload or encoding alone gets the default of the other (§2.5)."""
+    """The body of a query: one part gets the default of the other (behaviour reference §2.5)."""
     if payload is None and encoding is None:
         return None
     raw = b"" if payload is None else payload_of(payload)

@@ -297,7 +297,7 @@ class _Decoder:
             self._emit_zbuf(ext)
 
     def _emit_zbuf(self, ext: ExtRow) -> None:
-        """Emit the reading within the length of the extension; surplus bytes are ignored (§2.1)."""
+        """Emit the reading of a ZBuf; its surplus bytes are ignored (wire reference §2.1)."""
         out = self.out
         self.leaves.emit_size("z32")
         if ext.length is not None:
@@ -339,7 +339,7 @@ class _Decoder:
             out.line(f'raise wrong_body(id_of_body, "{names}")')
 
     def _emit_messages(self, row: MessagesRow) -> None:
-        """Emit the reading of network messages until something else begins (§6.4)."""
+        """Emit the reading of network messages up to other bytes (wire reference §6.4)."""
         out = self.out
         self._begin(row.attribute)
         out.line(f"{row.attribute}: {row.annotation} = []")

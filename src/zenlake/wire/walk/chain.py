@@ -95,7 +95,7 @@ class ChainReader:
         return value, pos
 
     def _read_zbuf(self, ext: ExtRow, pos: int, span: Span) -> tuple[Any, int]:
-        """Reads an extension within its own length; surplus bytes are ignored (§2.1)."""
+        """Reads within the length of a ZBuf; surplus bytes are ignored (wire reference §2.1)."""
         length = span.add("length", pos, "z32")
         size, pos = read_small(self.buf, pos, self.end, Z32_MAX)
         length.value, length.stop = size, pos
@@ -117,7 +117,7 @@ class ChainReader:
         return value, stop
 
     def _read_sliced_body(self, ext: ExtRow, pos: int) -> tuple[Any, int]:
-        """Reads a body in shared memory: the length is that of the data there (§10.3)."""
+        """Reads a body in shared memory: the length is of the data there (wire reference §10.3)."""
         self.values[ext.sliced_if], pos = read_small(self.buf, pos, self.end, Z32_MAX)
         encoding, pos = read_encoding(self.buf, pos, self.end)
         slices, pos = read_slices(self.buf, pos, self.end)
