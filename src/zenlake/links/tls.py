@@ -99,7 +99,7 @@ class TlsLink(TcpLink):
         self._unsent += self._outgoing.read()
         while not self._flush():
             if not self.wait_writable(deadline - time.monotonic()):
-                raise LinkTimeout(self.dst, "the TLS handshake is not taken")
+                raise LinkTimeout(self.dst, "the link does not accept the TLS handshake")
 
     def _send_alert(self, deadline: float) -> None:
         """Send the alert with the reason for which the handshake was refused."""

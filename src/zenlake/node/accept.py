@@ -272,7 +272,7 @@ class Accepting:
             return False
         if time.monotonic() - runner.opened_at < _LATE_S:
             return False
-        runner.break_off("the peer starts over")
+        runner.break_off("the peer repeats the handshake")
         return runner.ended.wait(_START_OVER_S)
 
     def dropped_datagrams(self) -> int:

@@ -50,7 +50,7 @@ class Conversation:
             taken = link.try_send(data)
             data = data[taken:]
             if data and not taken and not link.wait_writable(deadline - time.monotonic()):
-                raise LinkTimeout(link.dst, "the handshake is not taken")
+                raise LinkTimeout(link.dst, "the link does not accept the handshake")
         if link.dropped != dropped:  # no answer can come after a closed link
             raise LinkError(link.dst, "a datagram of the handshake cannot be sent")
 
