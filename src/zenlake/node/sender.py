@@ -155,7 +155,7 @@ class Sender(SendQueue):
 
     def _wait_or_fail(self, priority: int, is_blocking: bool) -> None:
         if not self._wait_for_room(priority, is_blocking):
-            self.fail("the link accepts no data, and its messages must not be dropped", is_unresponsive=True)
+            self.fail("the link accepts no message that must not be dropped", is_unresponsive=True)
 
     def _begin_to_send(self, apart_s: float, will_flush: bool = False) -> bool:
         """Whether this thread sends now, at least the batches that are full; the lock is held."""
