@@ -1,4 +1,4 @@
-# Parts: 849834d7f31ad070
+# Parts: 4009371ddfcafc0f
 """Kernel: whether the exact reader would find nothing to report in the messages of a pair.
 
 It follows handshake, sequence numbers and fragments as `trace.sessions` and `trace.channel` do. The

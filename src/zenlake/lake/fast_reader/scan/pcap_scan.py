@@ -1,4 +1,4 @@
-# Parts: 5cd722c7bde25244
+# Parts: 397adfa2d71adb9a
 """PcapScan: the records of a classic capture file, as long as each is certainly valid.
 
 The exact reader (capture/pcap.py) judges a record by the times around it. Here all times must be so

@@ -1,4 +1,4 @@
-# Parts: 5cd722c7bde25244
+# Parts: 397adfa2d71adb9a
 """PcapngScan: the packets of a pcapng file, as long as every block is valid.
 
 A kernel reads blocks with packets; Python reads the few sections and interfaces. A file that the

@@ -1,4 +1,4 @@
-# Parts: f3871e63c60ba415
+# Parts: 6bafc223c5ee8e35
 """SegmentScan: the packets of a recording, as long as every block is valid and in order.
 
 A kernel reads blocks with packets and computes their checksums; Python reads the few sections and

@@ -1,4 +1,4 @@
-# Parts: ed3ccd7cd54e4890
+# Parts: 918b5f1945f4f661
 """Kernel: one pass over decoded messages, which rules to evaluate for which rows and batches."""
 
 from __future__ import annotations
