@@ -14,10 +14,9 @@ _KINDS_MAX: Final = 256
 class WarningLimiter:
     """Admits the first warning of a kind, then one per period. Not safe for threads."""
 
-    __slots__ = ("_next", "_period_s", "_suppressed")
+    __slots__ = ("_next", "_suppressed")
 
-    def __init__(self, period_s: float = WARNING_SECONDS) -> None:
-        self._period_s = period_s
+    def __init__(self) -> None:
         self._next: dict[str, float] = {}
         self._suppressed: dict[str, int] = {}
 
@@ -30,7 +29,7 @@ class WarningLimiter:
             oldest = next(iter(self._next))
             del self._next[oldest]
             self._suppressed.pop(oldest, None)
-        self._next[kind] = now + self._period_s
+        self._next[kind] = now + WARNING_SECONDS
         return True
 
     def suppressed_text(self, kind: str) -> str:

@@ -136,7 +136,7 @@ class Connector:
             self.runner = open_transport(self._node, endpoint)
         except AlreadyConnected as error:
             # Another link was first; it may still be in its handshake.
-            self.runner = self._node.wait_for_transport(error.zid, 1.0)
+            self.runner = self._node.wait_for_transport(error.zid)
         except ZenlakeError as error:
             if not self._node.is_over():
                 self._failed(endpoint, error)

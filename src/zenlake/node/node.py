@@ -262,9 +262,9 @@ class Node:
             with self._state_lock:
                 self._opening_links.discard(link)
 
-    def wait_for_transport(self, zid: ZenohId, timeout_s: float) -> LinkRunner | None:
-        """The transport with a node, which may be about to open."""
-        deadline = time.monotonic() + timeout_s
+    def wait_for_transport(self, zid: ZenohId) -> LinkRunner | None:
+        """The transport with a node, which may be about to open: it has a second."""
+        deadline = time.monotonic() + 1.0
         while (runner := self.runners.get(zid)) is None and self.claims.has(zid):
             if time.monotonic() > deadline or self.closing.wait(0.01):
                 break

@@ -185,7 +185,7 @@ class ScoutingConnector(Connector):
                 for one in found[tried:]:
                     tried += 1
                     if connect_to(node, one.zid, one.locators, self.causes):
-                        self.runner = node.wait_for_transport(one.zid, 1.0)
+                        self.runner = node.wait_for_transport(one.zid)
                         if self.runner is not None:
                             self.connected.set()
                             return True

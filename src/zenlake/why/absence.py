@@ -43,12 +43,11 @@ def add_declaration(
     story.involve(declaration.sender)
     if declaration.declared is not None:
         how = ", complete" if declaration.complete else ""
-        story.add(
+        story.add_evidence(
             declaration.declared,
             f"{labels.who(declaration.sender)} declares {declaration.entity} "
             f"{key_text(declaration.key)} to {labels.who(declaration.receiver)}{how}",
         )
-        story.show(declaration.declared)
     if (
         declaration.ended is not None
         and declaration.ended_by is not None

@@ -46,8 +46,7 @@ class Dependents:
         labels = network.labels
         for query in self.queries[:_STEPS_SHOWN]:
             story.involve(query.requester)
-            story.show(query.at)
-            story.add(
+            story.add_evidence(
                 query.at,
                 f"{labels.who(query.requester)} asks {labels.who(query.responder)}: "
                 f"{key_text(query.selector)} (#{query.request_id}), still in flight",
@@ -62,8 +61,7 @@ class Dependents:
                 continue
             if end_ns <= end.time_ns <= end_ns + _AFTERMATH_NS and shown < _STEPS_SHOWN:
                 shown += 1
-                story.show(end)
-                story.add(
+                story.add_evidence(
                     end,
                     f"{labels.who(declaration.sender)} undeclares {declaration.entity} "
                     f"{key_text(declaration.key)} to {labels.who(declaration.receiver)}",

@@ -57,10 +57,9 @@ def _silent(network: Network, membership: Membership, again: Membership | None) 
         membership.ended,
         f"its lease of {membership.terms.lease_ms:,} ms is over: it is no longer a member",
     )
-    story.show(membership.joined, membership.last_sent)
+    story.cite(membership.joined, membership.last_sent)
     if again is not None:
-        story.add(again.joined, f"{labels.who(membership.zid)} joins again")
-        story.show(again.joined)
+        story.add_evidence(again.joined, f"{labels.who(membership.zid)} joins again")
     until_ns = network.evidence.last_ns if again is None else again.joined.time_ns
     story.advice.append(
         "Was the silent node frozen, overloaded, or cut off? Did its program end without "
@@ -91,7 +90,7 @@ def _back(network: Network, old: Membership, ended: Moment, new: Membership) -> 
     story.involve(new.zid)
     story.add(old.last_sent, _why(network, old, new.joined.time_ns))
     story.add(new.joined, f"{labels.who(new.zid)} joins the group {new.session} again")
-    story.show(old.last_sent, new.joined)
+    story.cite(old.last_sent, new.joined)
     story.set_headline(
         f"{_capital(labels.who(new.zid))} and the group {new.session} are connected again after "
         f"{apart(ended.time_ns, new.joined.time_ns)}. Why: "
@@ -150,15 +149,13 @@ def _refused_story(
     story.involve(first.zid, *zids)
     story.culprit = first.zid
     for membership in attempts[:_ATTEMPTS_SHOWN]:
-        story.add(
+        story.add_evidence(
             membership.joined,
             f"{labels.who(membership.zid)} sends JOIN: {_terms(membership, what)}",
         )
-        story.show(membership.joined)
     for zid in zids[:_NAMED_MAX]:
         other = next(one for one in refusing if one.zid == zid)
-        story.add(other.joined, f"{labels.who(zid)} sends JOIN: {_terms(other, what)}")
-        story.show(other.joined)
+        story.add_evidence(other.joined, f"{labels.who(zid)} sends JOIN: {_terms(other, what)}")
     names = [labels.who(zid) for zid in zids[:_NAMED_MAX]]
     if len(zids) > _NAMED_MAX:
         names.append(counted(len(zids) - _NAMED_MAX, "other"))

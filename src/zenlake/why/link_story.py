@@ -89,6 +89,5 @@ def _story(network: Network, session: str, cause: str, losses: list[Loss]) -> St
         parts = [counted(loss.count, "message" if is_message else "frame")] if loss.count else []
         parts += [counted(loss.bytes, "byte")] if loss.bytes else []
         what = ", ".join(parts) or "something"
-        story.add(loss.at, f"{what} missing from {labels.who(loss.sender)} ({loss.kind})")
-        story.show(loss.at)
+        story.add_evidence(loss.at, f"{what} missing from {labels.who(loss.sender)} ({loss.kind})")
     return story

@@ -40,7 +40,7 @@ def publication_story(network: Network, flow: Flow) -> Story:
         flow.session,
     )
     story.involve(flow.sender, flow.receiver)
-    story.show(flow.first)
+    story.cite(flow.first)
     _add_flow(story, network, flow, "publishes to")
     story.set_headline(f"{story.headline}: {_judge(network, flow, story)}.")
     return story
@@ -203,7 +203,7 @@ def _blame(network: Network, story: Story, gone: DeclarationEnd, until_ns: int) 
     story.advice += gone.advice
     for declaration in gone.path[::-1]:
         add_declaration(story, network, declaration, until_ns)
-        story.show(declaration.ended)
+        story.cite(declaration.ended)
 
 
 def _dropped(network: Network, flow: Flow, bad: Forwarding, story: Story) -> str:
@@ -217,7 +217,7 @@ def _dropped(network: Network, flow: Flow, bad: Forwarding, story: Story) -> str
         )
         return f"{who} subscribes, and {router} does not pass on from peer to peer"
     lost = [sample.at for sample in bad.missing]
-    story.show(*lost, *(loss.at for loss in bad.losses))
+    story.cite(*lost, *(loss.at for loss in bad.losses))
     for loss in bad.losses[:_LOSSES_SHOWN]:
         story.add(loss.at, f"{_loss_text(loss)} from {labels.who(loss.sender)} ({loss.kind})")
     packets = packets_text([at.packet for at in lost])

@@ -33,7 +33,7 @@ def explain_late_reply(network: Network, tree: QueryTree, story: Story) -> str:
     late = late_replies(hop)
     assert hop.final is not None
     story.cause, story.culprit = "reply_after_final", hop.responder
-    story.show(hop.final, *(reply.at for reply in late))
+    story.cite(hop.final, *(reply.at for reply in late))
     errors = sum(reply.kind == "ERR" for reply in late)
     in_time = sum(not reply.after_final for reply in tree.query.replies)
     story.advice += [
@@ -74,7 +74,7 @@ def _given_up(network: Network, tree: QueryTree, story: Story) -> str:
     if first is not None:
         waited_ms = (first.time_ns - query.at.time_ns) / 1e6
         if waited_ms < _EARLY * query.timeout_ms:
-            story.show(first)
+            story.cite(first)
             story.advice.append(
                 "A node on the way has its own limit (queries_default_timeout): raise it there."
             )
@@ -100,7 +100,7 @@ def _in_a_hole(network: Network, story: Story, tree: QueryTree) -> str | None:
     if story.cause == "answered":
         story.cause, story.culprit = "capture_incomplete", None
         story.advice += capture_again(network.holes(hop.session, hop.at.time_ns))
-    story.show(hop.at, hole.at)
+    story.cite(hop.at, hole.at)
     return (
         f"no final response of {network.labels.who(hop.responder)} is seen, but the capture itself "
         f"lacks packets of that link (near packet {hole.at.packet}): it may have been in them"
@@ -139,7 +139,7 @@ def _stuck(network: Network, story: Story, tree: QueryTree, is_first: bool) -> s
     replies = [reply for reply in hop.replies if not reply.is_timeout]
     came = answers_text(hop.reply_count, hop.error_count)
     by_timer = timeouts(hop)
-    story.show(hop.at, *(reply.at for reply in replies[:3]), *(reply.at for reply in by_timer))
+    story.cite(hop.at, *(reply.at for reply in replies[:3]), *(reply.at for reply in by_timer))
     if is_first and by_timer and by_timer[0].replier not in (None, hop.responder):
         story.culprit = by_timer[0].replier
         story.cause = "timeout"
@@ -165,7 +165,7 @@ def _stuck(network: Network, story: Story, tree: QueryTree, is_first: bool) -> s
     loss = network.wire_loss(hop.session, hop.responder, hop.at.time_ns, hop.deadline_ns)
     if loss is not None and hop.final is None:
         story.cause = "lost_on_link"
-        story.show(loss.at)
+        story.cite(loss.at)
         return (
             f"no RESPONSE_FINAL came from {who}, but {counted(loss.count or 0, 'frame')} from it "
             f"got lost before packet {loss.at.packet}: the answer may have been in them"
@@ -217,7 +217,7 @@ def _slow(network: Network, story: Story, hop: QueryHop) -> str | None:
     if other is None or other.final is None:
         return None
     took = apart(other.at.time_ns, other.final.time_ns)
-    story.show(other.at, other.final)
+    story.cite(other.at, other.final)
     story.advice.append(
         f"{_capital(who)} answers the same selector in {took}: ask with a longer timeout than "
         f"{ms(timeout_ms)}."
@@ -236,8 +236,7 @@ def _dead(network: Network, story: Story, hop: QueryHop) -> str | None:
         return None
     until_ns = min(hop.deadline_ns, network.evidence.last_ns)
     who = network.labels.who(hop.responder)
-    story.show(last)
-    story.add(last, f"{who} sends its last message to {network.labels.who(hop.requester)}")
+    story.add_evidence(last, f"{who} sends its last message to {network.labels.who(hop.requester)}")
     story.advice.append(
         f"{_capital(who)} may be frozen, without power or cut off: is it reachable?"
     )
@@ -254,7 +253,7 @@ def explain_lost_session(network: Network, tree: QueryTree, story: Story) -> str
     assert session is not None
     end = session_end(session)
     after = apart(query.at.time_ns, end.time_ns)
-    story.show(end)
+    story.cite(end)
     in_a_hole = _in_a_hole(network, story, tree)
     if in_a_hole is not None:
         return in_a_hole

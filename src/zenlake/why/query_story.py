@@ -45,7 +45,7 @@ def query_story(network: Network, tree: QueryTree) -> Story:
         query.trace_id,
     )
     add_hops(story, network, tree)
-    story.show(query.at)
+    story.cite(query.at)
     story.set_headline(f"{story.headline}: {_judge(network, tree, story)}.")
     return story
 
@@ -84,8 +84,8 @@ def _answered(network: Network, tree: QueryTree, story: Story) -> str:
     took = apart(query.at.time_ns, query.final.time_ns)
     if not drops:
         return f"answered with {answers_text(replies, query.error_count)} in {took}"
-    story.show(*(one.reply.at for one in drops))
-    story.show(*(one.instead.at for one in drops if one.instead is not None))
+    story.cite(*(one.reply.at for one in drops))
+    story.cite(*(one.instead.at for one in drops if one.instead is not None))
     packets = packets_text([one.reply.at.packet for one in drops])
     outside = [one for one in drops if one.why == "key"]
     if outside:
@@ -124,7 +124,7 @@ def _errors(network: Network, query: QueryHop, story: Story) -> str:
     story.cause = "error"
     first = query.replies[0]
     story.culprit = first.replier or query.responder
-    story.show(first.at)
+    story.cite(first.at)
     story.advice.append(f"The message is from {network.labels.who(story.culprit)}: look there.")
     count = len(query.replies)
     which = "only an error came back: the one" if count == 1 else f"{count} errors came: the first"
@@ -139,7 +139,7 @@ def _empty(network: Network, tree: QueryTree, story: Story) -> str:
     """The query finished without a reply."""
     query, labels = tree.query, network.labels
     assert query.final is not None
-    story.show(query.final)
+    story.cite(query.final)
     took = apart(query.at.time_ns, query.final.time_ns)
     ended = f"{labels.who(query.responder)} finalised after {took}"
     found = explain(network.queryables, _hop(network, tree))
@@ -202,7 +202,7 @@ def _received_unanswered(network: Network, tree: QueryTree, story: Story) -> str
         hop = gone[0]
         session = network.evidence.sessions[hop.session]
         story.cause, story.culprit = "responder_lost", hop.responder
-        story.show(hop.at, session_end(session))
+        story.cite(hop.at, session_end(session))
         return (
             f"{labels.who(hop.responder)} was asked (packet {hop.at.packet}) and its session was "
             f"{session.outcome} {apart(hop.at.time_ns, session_end(session).time_ns)} later"
@@ -211,7 +211,7 @@ def _received_unanswered(network: Network, tree: QueryTree, story: Story) -> str
     story.cause, story.culprit = "no_reply", asked[0].responder
     asked_texts = []
     for hop in asked[:4]:
-        story.show(hop.at, hop.final)
+        story.cite(hop.at, hop.final)
         place = "" if hop.final is None else f", final in packet {hop.final.packet}"
         asked_texts.append(f"{labels.who(hop.responder)} (packet {hop.at.packet}{place})")
     story.advice.append(

@@ -82,8 +82,9 @@ def _story(network: Network, zid: str, gone: list[SessionRecord]) -> Story:
     story.involve(zid)
     for session, end in list(zip(gone, ends, strict=True))[:_SESSIONS_SHOWN]:
         story.involve(session.other(zid))
-        story.show(end)
-        story.add(end, f"{labels.who(session.other(zid))}: {reason_text(network, session)}")
+        story.add_evidence(
+            end, f"{labels.who(session.other(zid))}: {reason_text(network, session)}"
+        )
     lost = dependents_of(network, {one.id for one in gone})
     lost.add_to(story, network, at.time_ns)
     back, is_back = _back(network, zid, gone, story)

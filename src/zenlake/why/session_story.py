@@ -83,8 +83,7 @@ def _refused(network: Network, attempts: list[SessionRecord]) -> Story:
     for session in attempts[:_ATTEMPTS_SHOWN]:
         end = end_moment(session)
         story.add(Moment(session.start_ns, None), f"{labels.who(session.opener)} connects")
-        story.add(end, reason_text(network, session))
-        story.show(end)
+        story.add_evidence(end, reason_text(network, session))
     assert first.end is not None
     story.culprit = first.opener if cause != "refused" else side_zid(first, first.end.ender)
     story.advice += _ADVICE.get(cause, ())
@@ -139,8 +138,7 @@ def _ended(network: Network, session: SessionRecord, cause: str) -> Story:
     pair = f"{labels.who(session.opener)} with {labels.who(session.acceptor)}"
     story.add(Moment(session.start_ns, None), f"the session of {pair} begins")
     _add_last_message(network, session, known, story)
-    story.add(end, reason_text(network, session))
-    story.show(end)
+    story.add_evidence(end, reason_text(network, session))
     lost = dependents_of(network, {session.id})
     lost.add_to(story, network, end.time_ns)
     again = network.next_session(session)
@@ -183,8 +181,7 @@ def _reconnected(network: Network) -> Iterator[Story]:
         story = Story("session", "reconnected", "", Moment(new.start_ns, None), session=new.id)
         story.involve(new.opener, new.acceptor)
         end = end_moment(old)
-        story.show(end)
-        story.add(end, reason_text(network, old))
+        story.add_evidence(end, reason_text(network, old))
         pair = f"{labels.who(new.opener)} to {labels.who(new.acceptor)}"
         story.add(Moment(new.start_ns, None), f"{pair}: connected again")
         before = {

@@ -62,7 +62,12 @@ class Story:
     def add(self, at: Moment, text: str) -> None:
         self.steps.append(Step(at, text, len(self.steps)))
 
-    def show(self, *moments: Moment | None) -> None:
+    def add_evidence(self, at: Moment, text: str) -> None:
+        """Adds a step whose packet shows the cause."""
+        self.add(at, text)
+        self.cite(at)
+
+    def cite(self, *moments: Moment | None) -> None:
         """Adds the packets of these moments to the evidence."""
         for moment in moments:
             if (

@@ -90,7 +90,7 @@ def _ghosts(network: Network, key: str, declarations: list[Declaration]) -> Iter
             f"it to {labels.who(announced.receiver)} (packet {announced.declared.packet}) {end}: "
             f"it was shown alive for {apart(gone_ns, until_ns)} more."
         )
-        story.show(gone.ended, announced.declared)
+        story.cite(gone.ended, announced.declared)
         story.advice += [
             f"Look at {labels.who(announced.sender)}: it has to send U_TOKEN. Which version is it?",
             "Until it is fixed, the watcher can ask again: liveliness().get().",
@@ -165,8 +165,9 @@ def _unannounced_to(
         if found.cause != "at_chunk" or both_ns <= 0:
             return None
         story = _story(network, "at_chunk", key, owner.declared or interest.at, owner)
-        story.add(interest.at, f"{labels.who(interest.sender)} asks for tokens of {asked_key}")
-        story.show(interest.at)
+        story.add_evidence(
+            interest.at, f"{labels.who(interest.sender)} asks for tokens of {asked_key}"
+        )
         story.culprit = interest.sender
         story.headline = (
             f"Token {key_text(key)} is not seen by {labels.who(interest.sender)}: {found.text}."
@@ -177,8 +178,7 @@ def _unannounced_to(
     if not is_due or _was_announced(network, key, interest):
         return None
     story = _story(network, "token_not_told", key, owner.declared or interest.at, owner)
-    story.add(interest.at, f"{labels.who(interest.sender)} asks for tokens of {asked_key}")
-    story.show(interest.at)
+    story.add_evidence(interest.at, f"{labels.who(interest.sender)} asks for tokens of {asked_key}")
     if interest.final_ns is not None:
         final = Moment(interest.final_ns, None)
         story.add(final, f"{labels.who(owner.receiver)} has sent all tokens (D_FINAL)")

@@ -42,7 +42,7 @@ def waiting_story(network: Network, interest: Interest) -> Story | None:
     absence = explain_absence(network, interest.receiver, interest.sender, entity, key, interest.at)
     story = Story(subject, "not_passed_on", "", interest.at, key, interest.session)
     story.involve(interest.sender, interest.receiver)
-    story.show(interest.at)
+    story.cite(interest.at)
     what = "publishes" if letter == "S" else "asks for"
     story.add(interest.at, f"{who} announces to {router} that it {what} {key_text(key)}")
     held = "publications stay in the node" if letter == "S" else "queries return at once, empty"
@@ -81,7 +81,7 @@ def abandoned_story(network: Network, interest: Interest) -> Story | None:
     story.involve(interest.sender, interest.receiver)
     for declaration in gone.path[::-1]:
         add_declaration(story, network, declaration, network.evidence.last_ns)
-        story.show(declaration.ended)
+        story.cite(declaration.ended)
     story.advice += gone.advice
     held = "publications stay in the node" if letter == "S" else "queries return at once, empty"
     story.set_headline(
@@ -106,8 +106,9 @@ def unanswered_story(network: Network, interest: Interest) -> Story | None:
     story = Story("liveliness", "final_missing", "", interest.at, interest.key, interest.session)
     story.culprit = interest.receiver
     story.involve(interest.sender, interest.receiver)
-    story.show(interest.at)
-    story.add(interest.at, f"{who} asks {router} for tokens of {key} (interest {interest.id})")
+    story.add_evidence(
+        interest.at, f"{who} asks {router} for tokens of {key} (interest {interest.id})"
+    )
     if network.capture_gap(interest.session, interest.at.time_ns, end_ns):
         story.cause = "capture_incomplete"
     story.set_headline(
@@ -148,8 +149,7 @@ def idle_subscriber_story(
     story = Story("subscriber", found.cause, "", declaration.declared, key, declaration.session)
     story.involve(declaration.sender, declaration.receiver, flow.sender)
     add_declaration(story, network, declaration, flow.first.time_ns)
-    story.add(flow.first, f"{labels.who(flow.sender)} publishes {key_text(flow.key)}")
-    story.show(flow.first)
+    story.add_evidence(flow.first, f"{labels.who(flow.sender)} publishes {key_text(flow.key)}")
     story.headline = (
         f"Subscriber {key_text(key)} of {labels.who(declaration.sender)} got nothing. "
         f"{found.text[0].upper() if found.text[0].isalpha() else found.text[0]}{found.text[1:]} "

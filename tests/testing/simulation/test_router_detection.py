@@ -78,7 +78,7 @@ def test_messages_sent_to_all_routers_are_detected(monkeypatch: pytest.MonkeyPat
     original = Network.children
 
     def all_links(self: Network, root: ZenohId) -> list[Face]:
-        return [link.face for link in self._flooding.links.values()] or original(self, root)
+        return [link.face for link in self.flooding.links.values()] or original(self, root)
 
     monkeypatch.setattr(Network, "children", all_links)
     monkeypatch.setattr(

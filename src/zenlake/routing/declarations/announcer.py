@@ -45,14 +45,14 @@ class Announcer:
         self._endings = TokenEndings()
         self.deferred_tokens = DeferredTokens(tables)
 
-    def announce_change(self, entity: Entity, source: Face, in_answer: bool, is_gone: bool) -> None:
-        """Announce that `source` began, changed or ended to hold `entity`.
+    def announce_change(self, entity: Entity, source: Face, in_answer: bool) -> None:
+        """Announce that `source` holds `entity` with other info.
 
         `in_answer`: it was declared in answer to an interest of ours, so interests below
         whose answer is not complete get it as part of theirs.
         """
         self._tables.forget_routes_of(entity.kind, entity.key)
-        self._announce_change(entity, source, in_answer, is_gone)
+        self._announce_change(entity, source, in_answer, False)
 
     def announce_holder(
         self, entity: Entity, source: Face, info: QueryableInfo, in_answer: bool, is_gone: bool

@@ -272,7 +272,7 @@ class ReceivedDeclarations:
         if is_new:
             self._announcer.announce_holder(entity, face, holding.info, in_answer, is_gone=False)
         elif holding.info != before:
-            self._announcer.announce_change(entity, face, in_answer, is_gone=False)
+            self._announcer.announce_change(entity, face, in_answer)
 
     def _undeclare(self, face: Face, kind: int, id: int, key: UndeclaredKey | None) -> None:
         entity = face.held[kind].pop(id, None)
@@ -294,7 +294,7 @@ class ReceivedDeclarations:
                 self._announcer.deferred_tokens.note_undeclared(entity, face)
             return
         if holding.info != before:
-            self._announcer.announce_change(entity, face, in_answer=False, is_gone=False)
+            self._announcer.announce_change(entity, face, in_answer=False)
 
     def _undeclare_unknown(self, face: Face, kind: int, undeclared: UndeclaredKey | None) -> None:
         """Announce the end of an unknown token to nodes below, who may know it (§3.6)."""

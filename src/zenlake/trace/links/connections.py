@@ -45,17 +45,11 @@ class Connections:
         "held_bytes",
     )
 
-    def __init__(
-        self,
-        out: list[LinkItem],
-        ports: frozenset[int],
-        held_bytes_max: int = TRACE_HELD_BYTES_MAX,
-        undecided_max: int = TRACE_UNDECIDED_CONNECTIONS_MAX,
-    ) -> None:
+    def __init__(self, out: list[LinkItem], ports: frozenset[int]) -> None:
         self._out = out
         self._ports = ports
-        self._held_bytes_max = held_bytes_max
-        self._undecided_max = undecided_max
+        self._held_bytes_max = TRACE_HELD_BYTES_MAX
+        self._undecided_max = TRACE_UNDECIDED_CONNECTIONS_MAX
         self._by_flow: dict[Flow, Connection] = {}
         self._quiet: dict[Flow, int] = {}
         """Opened connections without bytes, as bits of `_mark`: they need little memory."""

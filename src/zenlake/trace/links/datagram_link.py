@@ -38,9 +38,9 @@ class DatagramBudget:
 
     __slots__ = ("held_bytes", "held_bytes_max")
 
-    def __init__(self, held_bytes_max: int = TRACE_HELD_DATAGRAM_BYTES_MAX) -> None:
+    def __init__(self) -> None:
         self.held_bytes = 0
-        self.held_bytes_max = held_bytes_max
+        self.held_bytes_max = TRACE_HELD_DATAGRAM_BYTES_MAX
 
 
 class DatagramLink:
