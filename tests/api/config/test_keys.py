@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -45,10 +46,11 @@ def test_reading_is_cheap() -> None:
 
 def facts(value: object) -> object:
     """The attributes of settings, and of settings in them; other values as they are."""
-    if not type(value).__module__.startswith("zenlake."):
+    if isinstance(value, Enum) or not type(value).__module__.startswith("zenlake."):
         return value
-    names = getattr(type(value), "__slots__", None) or vars(value)
-    return {name: facts(getattr(value, name)) for name in names} if names else value
+    # `dir`, because classes that are compiled have neither __slots__ nor __dict__.
+    attributes = {name: getattr(value, name) for name in dir(value) if not name.startswith("__")}
+    return {name: facts(one) for name, one in attributes.items() if not callable(one)} or value
 
 
 @pytest.mark.parametrize("mode", ["router", "peer", "client"])
