@@ -86,6 +86,8 @@ def _make_tables(job: Job) -> Result:
         if job["only"] is not None or not good:
             return {"captures": results, "files": deliver(job, files)}
         rows = [capture_row(one, [one]) for one in good]
+        # Arrow keeps the memory of what was read; deriving needs as much again.
+        pa.default_memory_pool().release_unused()
         is_split = any(one["split"] is not None for one in good)
         derived = _derived(_of_split(job, good[0]) if is_split else job, folder, [files], rows)
         counts = derived.pop("counts")

@@ -19,7 +19,7 @@ SMALL_BYTES: Final = 8 << 20
 """The exact reader reads a smaller file faster than kernels are loaded."""
 SPLIT_BYTES: Final = 32 << 20
 """A task for fewer bytes costs more than it saves."""
-SPLIT_BYTES_MAX: Final = 128 << 20
+SPLIT_BYTES_MAX: Final = 176 << 20
 """Bytes of the file in a split, on average: its tables are derived in memory."""
 TASKS_PER_CORE: Final = 2
 """Splits of one file: their loads are not quite even."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from zenlake.lake.derive.publications.grouping import Segments, are_in, order_of, ranks, starts_of
+from zenlake.lake.derive.publications.grouping import Segments, are_in, ranks, starts_of
 from zenlake.lake.derive.publications.hashing import NULL
 from zenlake.lake.derive.publications.hops import compare
 from zenlake.lake.derive.publications.places import UNKNOWN, publications_of
@@ -70,8 +70,9 @@ def _unknown(rows: Rows) -> Measured:
 
 def _measured(rows: Rows, publication: Numbers, is_certain: bool) -> Iterator[Measured]:
     """Some publications at a time, with all their rows."""
-    order = order_of(publication, rows.seq)
-    rows, publication = rows.take(order), publication[order]
+    if (publication[1:] < publication[:-1]).any():
+        order = np.argsort(publication)
+        rows, publication = rows.take(order), publication[order]
     first, count = 0, len(publication)
     while first < count:
         last = publication[min(first + _ROWS_AT_ONCE, count) - 1]
@@ -81,17 +82,20 @@ def _measured(rows: Rows, publication: Numbers, is_certain: bool) -> Iterator[Me
 
 
 def _of_whole(rows: Rows, publication: Numbers, is_certain: bool) -> Measured:
-    """All rows of some publications, each in the order of `seq`."""
+    """All rows of some publications, one publication after the other."""
     hops = Segments(starts_of(publication), len(publication))
-    time_ns, sender, receiver = rows.time_ns, rows.sender, rows.receiver
+    seq, time_ns, sender, receiver = rows.seq, rows.time_ns, rows.sender, rows.receiver
+    trace_id = hops.to_rows(hops.min(seq))
     sent_ns = np.where(hops.sizes > 1, hops.min(time_ns), UNKNOWN)
     # Nobody received from an unknown node.
     passed_on = are_in((publication, receiver), (publication, sender)) & (receiver != NULL)
-    publisher = sender[hops.starts] if is_certain else np.full(len(hops), NULL)
+    publisher = np.full(len(hops), NULL)
+    if is_certain:
+        publisher = hops.min(sender, seq == trace_id)
     return Measured(
         rows.row,
         time_ns,
-        hops.to_rows(rows.seq[hops.starts]),
+        trace_id,
         hops.to_rows(sent_ns),
         hops.to_rows(publisher),
         ~passed_on,
