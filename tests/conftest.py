@@ -12,6 +12,8 @@ from xdist.remote import Producer
 from tests.chance import IS_FULL
 from tests.scheduling import NeighbourScheduling, in_order
 
+pytest_plugins = ["tests.time_limit"]
+
 settings.register_profile("default", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("full", deadline=None, print_blob=True, max_examples=5_000)
 settings.load_profile("full" if IS_FULL else "default")

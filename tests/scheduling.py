@@ -7,7 +7,7 @@ a process gets some neighbours of a file at once, which then also share their fi
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -68,6 +68,23 @@ class NeighbourScheduling(LoadGroupScheduling):  # type: ignore[misc]
         scope, tests = self.workqueue.popitem(last=False)
         self.assigned_work[node][scope] = tests
         node.send_runtest_some([self._places[name] for name, done in tests.items() if not done])
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Give the tests of a process that ended to others, except the one that it was running.
+
+        Otherwise a test that ends its process would run again and again.
+        """
+        left = self.assigned_work.pop(node)
+        if not self._pending_of(left):
+            return None
+        scope, tests = next(iter(left.items()))
+        running = next(name for name, done in tests.items() if not done)
+        left[scope][running] = True
+        self._pending_of(left)
+        self.workqueue = OrderedDict([*left.items(), *self.workqueue.items()])
+        for other in self.assigned_work:
+            self._reschedule(other)
+        return running
 
     def _pending_of(self, workload: dict[str, dict[str, bool]]) -> int:
         for scope in [scope for scope, tests in workload.items() if all(tests.values())]:
