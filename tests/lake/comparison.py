@@ -1,7 +1,8 @@
-"""Compares the rows of two lakes, regardless of their files and order."""
+"""Compares the rows of lakes and of other tables, regardless of their files and order."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -13,8 +14,18 @@ READ = ("read_ns", "read_at")
 """Columns of `captures` that differ between runs."""
 
 
+@dataclass(frozen=True)
+class Tables:
+    """Tables that are in no lake: their files, by table."""
+
+    paths: dict[str, list[Path]]
+
+    def files(self, table: str) -> list[Path]:
+        return self.paths[table]
+
+
 def differences(
-    one: Path, other: Path, left_out: tuple[str, ...] = READ, with_names: bool = True
+    one: Path, other: Path | Tables, left_out: tuple[str, ...] = READ, with_names: bool = True
 ) -> dict[str, tuple[int, int]]:
     """By table, rows that only the first or only the second lake has; equal tables are omitted.
 
@@ -22,7 +33,7 @@ def differences(
     captures.
     """
     found = {}
-    first, second = Store(one).snapshot(), Store(other).snapshot()
+    first, second = _tables(one), _tables(other)
     for table in TABLES:
         columns = f"* EXCLUDE ({', '.join(left_out)})" if table == "captures" else "*"
         if not with_names:
@@ -36,13 +47,17 @@ def differences(
     return found
 
 
-def counts(lake: Path) -> dict[str, int]:
+def counts(lake: Path | Tables) -> dict[str, int]:
     """The number of rows by table."""
-    snapshot = Store(lake).snapshot()
-    return {table: _count(_files(snapshot, table)) for table in TABLES}
+    tables = _tables(lake)
+    return {table: _count(_files(tables, table)) for table in TABLES}
 
 
-def _files(lake: Snapshot, table: str) -> str:
+def _tables(lake: Path | Tables) -> Snapshot | Tables:
+    return lake if isinstance(lake, Tables) else Store(lake).snapshot()
+
+
+def _files(lake: Snapshot | Tables, table: str) -> str:
     return f"read_parquet({[str(file) for file in lake.files(table)]}, union_by_name = true)"
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.chance import IS_FULL
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -25,12 +27,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.xdist_group("spark"))
 
 
+INTERPRETED = {
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+}
+"""For few rows, generating and compiling Java takes four times as long as interpreting."""
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One session for all tests of a process, because starting it takes seconds."""
     from zenlake.lake.spark import QUICK_START, session
 
     settings = {**QUICK_START, "spark.sql.shuffle.partitions": "2"}
+    if not IS_FULL:
+        settings |= INTERPRETED
     started = session("local[2]", app="zenlake tests", **settings)
     yield started
     started.stop()

@@ -14,7 +14,7 @@ from tests.lake.cluster.standalone import Cluster
 from tests.lake.cluster.test_speculation import SETTINGS
 from tests.lake.faults.driver import wait_until
 from tests.lake.faults.workers import kill_workers
-from tests.lake.follow.comparison import batch_lake, differences
+from tests.lake.follow.comparison import batch_tables, differences
 from tests.lake.follow.growing import GrowingRecording, grow_slowly, raw_packets
 from tests.lake.follow.test_follow_killed import CAPTURES
 from zenlake.lake.errors import LakeError
@@ -60,5 +60,5 @@ def test_versions_go_on_while_a_worker_is_stopped(
             assert child.wait() == 0
     finally:
         kill_workers(worker, signal.SIGCONT)
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch) == {}

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.lake.follow.comparison import batch_lake, differences
+from tests.lake.follow.comparison import batch_tables, differences
 from tests.lake.follow.growing import GrowingRecording
 from tests.lake.follow.test_follow import CAPTURES, opened, recording_of
 from zenlake.lake.derive import derive_task
@@ -49,7 +49,7 @@ def test_samples_are_compared_once_more_when_the_recording_has_ended(
     lake = tmp_path / "lake"
     with opened(recording, lake, spark, SMALL_WINDOW) as follower:
         read_in_steps(recording, follower)
-        batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+        batch = batch_tables(tmp_path / "batch", recording.packets)
         assert differences(lake, batch).keys() == {"samples", "latencies"}
         version = Store(lake).version()
         progress = follower.compare_all_samples()
@@ -70,7 +70,7 @@ def test_stopped_follower_compares_a_limited_number_and_the_next_one_all(
     stop, notes = Stop(), list[str]()
     stop.request()
     follow([str(recording.folder)], lake, spark, stop, settings, note=notes.append)
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch).keys() == {"samples", "latencies"}
     [note] = notes
     assert f"zenlake pipeline --follow {recording.folder} --lake {lake} --until-end" in note
@@ -88,11 +88,11 @@ def test_recording_that_goes_on_after_the_comparison_is_compared_again(
         recording.grow(len(recording.packets) // 2)
         follower.step()
         follower.compare_all_samples()
-        half = batch_lake(tmp_path / "half", recording.packets[: recording.written], spark)
+        half = batch_tables(tmp_path / "half", recording.packets[: recording.written])
         assert differences(lake, half) == {}
         read_in_steps(recording, follower)
         assert follower.compare_all_samples() is not None
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch) == {}
 
 
@@ -108,8 +108,7 @@ def test_comparison_leaves_the_rows_of_other_captures(tmp_path: Path, spark: Spa
         shared = [file for file in Store(lake).files("samples") if len(captures_in(file)) > 1]
         assert shared
         assert follower.compare_all_samples() is not None
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
-    run_pipeline([other], batch, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets, other)
     assert differences(lake, batch) == {}
 
 
@@ -137,7 +136,7 @@ def test_failed_comparison_changes_nothing_and_is_made_by_the_next_run(
     with opened(recording, lake, spark, SMALL_WINDOW) as follower:
         follower.step()
         assert follower.compare_all_samples() is not None
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch) == {}
 
 

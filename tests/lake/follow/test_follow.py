@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.chance import IS_FULL
-from tests.lake.follow.comparison import batch_lake, differences, rows
+from tests.lake.follow.comparison import batch_tables, differences, rows
 from tests.lake.follow.growing import GrowingRecording, raw_packets
 from zenlake.lake.errors import LakeError
 from zenlake.lake.follow.follower import Follower
@@ -79,7 +79,7 @@ def test_every_version_equals_one_run_over_the_packets_so_far(
             if follower.step() is None:
                 continue
             versions += 1
-            batch = batch_lake(tmp_path / "batch", recording.packets[: follower.packets], spark)
+            batch = batch_tables(tmp_path / "batch", recording.packets[: follower.packets])
             assert differences(lake, batch) == {}, f"after packet {follower.packets}"
         assert follower.packets == count
     assert versions > 1
@@ -99,7 +99,7 @@ def test_follower_goes_on_behind_the_last_version(tmp_path: Path, spark: SparkSe
     recording.finish()
     follow([str(recording.folder)], lake, spark, Stop(), Settings(until_end=True))
     assert starts > 2
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch) == {}
 
 
@@ -122,7 +122,7 @@ def test_follower_of_a_long_recording_begins_with_the_state_of_a_segment(
     (recording.folder / "00000001.pcapng").unlink()
     recording.finish()
     follow([str(recording.folder)], lake, spark, Stop(), settings)
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     # Rules forget what they saw before the state: a note may be repeated, a count begin anew.
     assert differences(lake, batch).keys() <= {"violations"}
 
@@ -142,7 +142,7 @@ def test_settled_rows_equal_those_of_one_run(
             follower.step()
         recording.finish()
         follower.step()
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch) == {}
     files = [*Store(lake).files("queries"), *Store(lake).files("declarations")]
     final = [file for file in files if not is_pending(file.name)]
@@ -181,7 +181,7 @@ def test_oldest_events_above_the_limit_are_given_up_and_reported(
             follower.step()
     kept = [pq.read_metadata(file).num_rows for file in state_files(lake)]
     assert sum(kept) < 400
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     found = differences(lake, batch)
     assert found["losses"][0] > 0
     kinds = [pq.read_table(file)["kind"].to_pylist() for file in Store(lake).files("losses")]
@@ -214,7 +214,7 @@ def test_small_files_are_joined(
         assert versions is not None
         assert versions > 2 * joined
     assert len(Store(lake).files("messages")) < joined + 4
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch) == {}
     state = [*(lake / "_followed").glob("*/*")]
     assert len(state) < 60, "files of events are joined too, and those of older batches removed"
@@ -241,7 +241,7 @@ def test_stop_reads_what_is_recorded_and_publishes_it(tmp_path: Path, spark: Spa
     stop.request()
     lake = tmp_path / "lake"
     follow([str(recording.folder)], lake, spark, stop, Settings(rows_max=100))
-    batch = batch_lake(tmp_path / "batch", recording.packets[:500], spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets[:500])
     assert differences(lake, batch) == {}
 
 
@@ -299,5 +299,5 @@ def test_reader_that_dies_is_started_again(tmp_path: Path, spark: SparkSession) 
         for _ in range(3):
             follower.step()
         assert follower.packets == len(recording.packets)
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch) == {}

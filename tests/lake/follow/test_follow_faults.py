@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.chance import IS_FULL
-from tests.lake.follow.comparison import batch_lake, differences
+from tests.lake.follow.comparison import batch_tables, differences
 from tests.lake.follow.growing import GrowingRecording
 from tests.lake.follow.test_follow import CAPTURES, opened, recording_of
 from tests.small_disk import filled, read_only, small_disk
@@ -48,11 +48,9 @@ def refusal(recording: GrowingRecording, lake: Path, spark: SparkSession) -> str
     return ""
 
 
-def assert_equal_to_batch(
-    recording: GrowingRecording, lake: Path, folder: Path, spark: SparkSession
-) -> None:
+def assert_equal_to_batch(recording: GrowingRecording, lake: Path, folder: Path) -> None:
     packets = recording.packets[: recording.written]
-    assert differences(lake, batch_lake(folder / "batch", packets, spark)) == {}
+    assert differences(lake, batch_tables(folder / "batch", packets)) == {}
 
 
 @pytest.mark.parametrize(
@@ -82,7 +80,7 @@ def test_full_disk_is_one_line_and_the_next_run_goes_on(
         assert failed > 1
         recording.finish()
         follow_once(recording, lake, spark)
-        assert_equal_to_batch(recording, lake, tmp_path, spark)
+        assert_equal_to_batch(recording, lake, tmp_path)
 
 
 def test_read_only_lake_is_one_line(
@@ -100,7 +98,7 @@ def test_read_only_lake_is_one_line(
             follow_once(recording, lake, spark)
             recording.grow(20)
         follow_once(recording, lake, spark)
-        assert_equal_to_batch(recording, lake, tmp_path, spark)
+        assert_equal_to_batch(recording, lake, tmp_path)
 
 
 def command(recording: Path, lake: Path, *options: str) -> int:
@@ -190,10 +188,10 @@ def test_recording_is_read_again_if_the_state_is_lost(
     [note] = notes
     assert words in note
     assert f"the recording is read again to packet {packets:,}" in note
-    assert_equal_to_batch(recording, lake, tmp_path, spark)
+    assert_equal_to_batch(recording, lake, tmp_path)
     recording.finish()
     follow_once(recording, lake, spark)
-    assert_equal_to_batch(recording, lake, tmp_path, spark)
+    assert_equal_to_batch(recording, lake, tmp_path)
 
 
 def test_state_that_cannot_be_made_again_is_an_error(tmp_path: Path, spark: SparkSession) -> None:

@@ -8,29 +8,26 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import cycle, islice
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.chance import IS_FULL
 from tests.child_process import child_environment
-from tests.lake.follow.comparison import batch_lake, differences
+from tests.lake.follow.comparison import batch_tables, differences
 from tests.lake.follow.growing import GrowingRecording, raw_packets
 from zenlake.lake.publish import Store
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 CAPTURES = Path(__file__).parents[2] / "data" / "captures"
-KILLS = 20 if IS_FULL else 2
+KILLS = 20 if IS_FULL else 3
 """Each start takes seconds."""
 PATIENCE_S = 120
-PACKETS_AHEAD = 8
+PACKETS_AHEAD = 6
 """So few that the capture, of 503 packets, lasts for all kills."""
 
-pytestmark = pytest.mark.xdist_group("faults")
+pytestmark = pytest.mark.spark
 
 
 def start(recording: Path, lake: Path, *options: str) -> subprocess.Popen[str]:
@@ -86,32 +83,35 @@ class SlowGrowth:
         assert process.stdout.readline(), process.communicate()[1]
 
 
-@pytest.mark.parametrize("victim", ["driver", "reader", "group"])
-def test_killed_follower_goes_on_and_has_all_rows_once(
-    tmp_path: Path, spark: SparkSession, victim: str
-) -> None:
-    random = Random(victim)
+def kill_readers(process: subprocess.Popen[str], growth: SlowGrowth) -> None:
+    """Another reader is started, and a version follows."""
+    for pid in readers(process.pid):
+        os.kill(pid, signal.SIGKILL)
+    growth.next_version(process)
+    growth.next_version(process)
+
+
+def test_killed_follower_goes_on_and_has_all_rows_once(tmp_path: Path) -> None:
+    """Drivers are killed, alone or with their children, and the readers of each before."""
+    random = Random(5)
     found = raw_packets(CAPTURES / "routers_ring.pcapng.gz")
     recording = GrowingRecording(tmp_path / "recording", found, 40)
     lake = tmp_path / "lake"
     with SlowGrowth(recording) as growth:
-        for _ in range(KILLS):
+        for kill in islice(cycle((os.kill, os.killpg)), KILLS):
             process = start(recording.folder, lake)
             growth.next_version(process)
+            time.sleep(random.uniform(0, 0.5))  # any moment of the batches that follow
+            kill_readers(process, growth)
             time.sleep(random.uniform(0, 1.5))  # any moment of the batches that follow
-            if victim == "reader":
-                for pid in readers(process.pid):
-                    os.kill(pid, signal.SIGKILL)
-                # Another reader is started, and a version follows.
-                growth.next_version(process)
-                growth.next_version(process)
-                process.send_signal(signal.SIGTERM)
-                assert process.wait(PATIENCE_S) == 0
-            elif victim == "group":
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
+            kill(process.pid, signal.SIGKILL)
             process.communicate(timeout=PATIENCE_S)
+        process = start(recording.folder, lake)
+        growth.next_version(process)
+        kill_readers(process, growth)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
+        process.communicate(timeout=PATIENCE_S)
     before = Store(lake).version()
     recording.finish()
     last = start(recording.folder, lake, "--until-end")
@@ -121,5 +121,5 @@ def test_killed_follower_goes_on_and_has_all_rows_once(
     assert before is not None
     assert after is not None
     assert after > before
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch) == {}

@@ -7,23 +7,19 @@ import subprocess
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.chance import IS_FULL
 from tests.lake.faults.workers import kill_workers
-from tests.lake.follow.comparison import batch_lake, differences
+from tests.lake.follow.comparison import batch_tables, differences
 from tests.lake.follow.growing import GrowingRecording, grow_slowly, raw_packets
 from tests.lake.follow.test_follow_killed import CAPTURES, PATIENCE_S, start
 from zenlake.lake.publish import Store
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 KILLS = 12 if IS_FULL else 2
 
-pytestmark = pytest.mark.xdist_group("faults")
+pytestmark = pytest.mark.spark
 
 
 def kill_in_a_task(process: subprocess.Popen[str], lake: Path, begun: set[Path]) -> None:
@@ -38,7 +34,7 @@ def kill_in_a_task(process: subprocess.Popen[str], lake: Path, begun: set[Path])
     raise AssertionError(f"no task began: {process.poll()}")
 
 
-def test_killed_workers_cost_and_repeat_no_row(tmp_path: Path, spark: SparkSession) -> None:
+def test_killed_workers_cost_and_repeat_no_row(tmp_path: Path) -> None:
     found = raw_packets(CAPTURES / "routers_ring.pcapng.gz")
     recording = GrowingRecording(tmp_path / "recording", found, 40)
     lake = tmp_path / "lake"
@@ -59,13 +55,11 @@ def test_killed_workers_cost_and_repeat_no_row(tmp_path: Path, spark: SparkSessi
     recording.finish()
     _, said = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, said) == (0, "")
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch) == {}
 
 
-def test_task_that_dies_each_time_is_one_line_and_the_next_run_goes_on(
-    tmp_path: Path, spark: SparkSession
-) -> None:
+def test_task_that_dies_each_time_is_one_line_and_the_next_run_goes_on(tmp_path: Path) -> None:
     found = raw_packets(CAPTURES / "liveliness.pcapng.gz")
     recording = GrowingRecording(tmp_path / "recording", found, 40)
     recording.grow(50)
@@ -86,5 +80,5 @@ def test_task_that_dies_each_time_is_one_line_and_the_next_run_goes_on(
     last = start(recording.folder, lake, "--until-end")
     assert last.communicate(timeout=PATIENCE_S)[1] == ""
     assert last.returncode == 0
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch) == {}

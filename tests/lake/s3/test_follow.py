@@ -15,7 +15,7 @@ import pytest
 
 from tests.chance import IS_FULL
 from tests.child_process import child_environment
-from tests.lake.follow.comparison import batch_lake
+from tests.lake.follow.comparison import batch_tables
 from tests.lake.follow.growing import GrowingRecording
 from tests.lake.follow.test_follow import recording_of
 from tests.lake.s3 import following
@@ -49,14 +49,12 @@ def follow_once(recording: GrowingRecording, lake: str, spark: SparkSession) -> 
     return notes
 
 
-def assert_equal_to_batch(
-    recording: GrowingRecording, lake: str, folder: Path, spark: SparkSession
-) -> None:
-    batch = batch_lake(folder / "batch", recording.packets[: recording.written], spark)
+def assert_equal_to_batch(recording: GrowingRecording, lake: str, folder: Path) -> None:
+    batch = batch_tables(folder / "batch", recording.packets[: recording.written])
     with on_this_machine(Store(lake).snapshot()) as here:
         for table in TABLES:
             text = "SELECT count(*) FROM ({} EXCEPT ALL {})"
-            found = rows(here.files(table), table), rows(Store(batch).files(table), table)
+            found = rows(here.files(table), table), rows(batch.files(table), table)
             for one, other in (found, found[::-1]):
                 [(count,)] = duckdb.execute(text.format(one, other)).fetchall()
                 assert count == 0, table
@@ -75,10 +73,10 @@ def test_versions_in_a_store_equal_one_run_and_go_on_after_a_restart(
     recording = recording_of(tmp_path, "pubsub_router.pcapng")
     recording.grow(len(recording.packets) // 3)
     assert follow_once(recording, lake, spark) == []
-    assert_equal_to_batch(recording, lake, tmp_path, spark)
+    assert_equal_to_batch(recording, lake, tmp_path)
     recording.finish()
     assert follow_once(recording, lake, spark) == []
-    assert_equal_to_batch(recording, lake, tmp_path, spark)
+    assert_equal_to_batch(recording, lake, tmp_path)
     place = recording.folder.with_name(recording.folder.name + ".followed")
     [state] = place.iterdir()
     names = {path.name for path in state.iterdir()}
@@ -105,7 +103,7 @@ def test_state_in_a_given_folder_that_is_lost_is_made_again(
     follow([str(recording.folder)], lake, spark, stop, settings, note=notes.append)
     assert len(notes) == 1
     assert "the recording is read again to packet 80" in notes[0]
-    assert_equal_to_batch(recording, lake, tmp_path, spark)
+    assert_equal_to_batch(recording, lake, tmp_path)
 
 
 @pytest.mark.skipif(not IS_FULL, reason="publishes dozens of versions: in make test-full")
@@ -118,7 +116,7 @@ def test_small_files_are_joined_and_all_samples_compared(
     subprocess.run(command, check=True, env=child_environment())
     recording = recording_of(tmp_path, following.NAME)
     recording.finish()
-    assert_equal_to_batch(recording, lake, tmp_path, spark)
+    assert_equal_to_batch(recording, lake, tmp_path)
     store = Store(lake)
     assert len(store.snapshot().addresses("messages")) < following.STEPS
     there = [name for name in names_in(store.address / "queries") if is_pending(name)]
