@@ -21,17 +21,29 @@ if TYPE_CHECKING:
 NEIGHBOURS_MAX = 20
 """So few that no process still has many to run when the others have ended."""
 OTHERS_BETWEEN_REAL = NEIGHBOURS_MAX
-LONGEST = ("faults", "spark", "streams")
-"""The groups that take longest: each occupies a process from the beginning."""
+ENOUGH = 2
+LONGEST = (
+    "spark",
+    "streams",
+    "faults",
+    "killed_follower",
+    "dying_task",
+    "killed_workers",
+    "s3",
+    "up",
+    "pipeline",
+)
+"""The groups that take longest, in this order: they begin first."""
 
 
 def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Groups first, the longest before all; then tests with real nodes, which wait most of the
     time, mixed with others, which compute."""
+    rank = {group: place for place, group in enumerate(LONGEST)}
     groups = {item: _group(item) for item in items}
     sizes = Counter(groups.values())
     grouped = [item for item in items if groups[item]]
-    grouped.sort(key=lambda item: (groups[item] not in LONGEST, -sizes[groups[item]]))
+    grouped.sort(key=lambda item: (rank.get(groups[item], len(rank)), -sizes[groups[item]]))
     single = [item for item in items if not groups[item]]
     real = [item for item in single if item.get_closest_marker("real") is not None]
     others = [item for item in single if item.get_closest_marker("real") is None]
@@ -49,6 +61,8 @@ def _group(item: pytest.Item) -> str:
 
 
 class NeighbourScheduling(LoadGroupScheduling):  # type: ignore[misc]
+    workqueue: OrderedDict[str, dict[str, bool]]
+    assigned_work: dict[WorkerController, dict[str, dict[str, bool]]]
     _scopes: dict[str, str]
     _places: dict[str, int]
 
@@ -68,6 +82,15 @@ class NeighbourScheduling(LoadGroupScheduling):  # type: ignore[misc]
         scope, tests = self.workqueue.popitem(last=False)
         self.assigned_work[node][scope] = tests
         node.send_runtest_some([self._places[name] for name, done in tests.items() if not done])
+
+    def _reschedule(self, node: WorkerController) -> None:
+        """Give a process more when it runs the last but one of its tests.
+
+        It must know the next one. Any more might wait behind a long one.
+        """
+        if self.workqueue and self._pending_of(self.assigned_work[node]) == ENOUGH:
+            return
+        super()._reschedule(node)
 
     def remove_node(self, node: WorkerController) -> str | None:
         """Give the tests of a process that ended to others, except the one that it was running.

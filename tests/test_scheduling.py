@@ -50,4 +50,4 @@ def test_groups_come_first_and_tests_with_real_nodes_between_others() -> None:
 @pytest.mark.parametrize("group", LONGEST)
 def test_the_longest_groups_exist(group: str) -> None:
     texts = [path.read_text("utf-8") for path in Path(__file__).parent.rglob("test_*.py")]
-    assert sum(f'xdist_group("{group}")' in text for text in texts) > 1
+    assert sum(f'xdist_group("{group}")' in text for text in texts) > 0

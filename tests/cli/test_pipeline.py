@@ -12,7 +12,7 @@ from tests.trace.sidecar import PATHS
 from zenlake.cli.pipeline_progress import ProgressLine
 
 pytest.importorskip("pyspark", reason="needs zenlake[lake]")
-pytestmark = [pytest.mark.xdist_group("faults"), pytest.mark.spark]
+pytestmark = [pytest.mark.xdist_group("pipeline"), pytest.mark.spark]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -23,7 +23,7 @@ from zenlake.cli.main import main
 
 pytest.importorskip("pyspark", reason="the tables are made by Spark")
 zenoh = pytest.importorskip("zenoh", reason="an official node publishes")
-pytestmark = [pytest.mark.xdist_group("streams"), pytest.mark.real]
+pytestmark = [pytest.mark.xdist_group("up"), pytest.mark.spark, pytest.mark.real]
 
 SAMPLES = 500
 DOCUMENT = Path(__file__).parents[2] / "docs" / "up.md"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -22,11 +22,6 @@ from zenlake.lake.pipeline import run as run_pipeline
 from zenlake.lake.publish import Store
 from zenlake.lake.schema import TABLES
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-pytestmark = pytest.mark.xdist_group("spark")
-
 SMALL_WINDOW = Settings(window_samples=20)
 """Hops of one publication are in different windows."""
 SAMPLES = 400_000
@@ -43,11 +38,11 @@ def read_in_steps(recording: GrowingRecording, follower: Follower) -> None:
 
 
 def test_samples_are_compared_once_more_when_the_recording_has_ended(
-    tmp_path: Path, spark: SparkSession
+    tmp_path: Path, here: Any
 ) -> None:
     recording = recording_of(tmp_path, "pubsub_router.pcapng")
     lake = tmp_path / "lake"
-    with opened(recording, lake, spark, SMALL_WINDOW) as follower:
+    with opened(recording, lake, here, SMALL_WINDOW) as follower:
         read_in_steps(recording, follower)
         batch = batch_tables(tmp_path / "batch", recording.packets)
         assert differences(lake, batch).keys() == {"samples", "latencies"}
@@ -60,31 +55,31 @@ def test_samples_are_compared_once_more_when_the_recording_has_ended(
 
 
 def test_stopped_follower_compares_a_limited_number_and_the_next_one_all(
-    tmp_path: Path, spark: SparkSession
+    tmp_path: Path, here: Any
 ) -> None:
     recording = recording_of(tmp_path, "pubsub_router.pcapng")
     lake = tmp_path / "lake"
     settings = Settings(window_samples=20, compared_samples=100, until_end=True)
-    with opened(recording, lake, spark, settings) as follower:
+    with opened(recording, lake, here, settings) as follower:
         read_in_steps(recording, follower)
     stop, notes = Stop(), list[str]()
     stop.request()
-    follow([str(recording.folder)], lake, spark, stop, settings, note=notes.append)
+    follow([str(recording.folder)], lake, here, stop, settings, note=notes.append)
     batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch).keys() == {"samples", "latencies"}
     [note] = notes
     assert f"zenlake pipeline --follow {recording.folder} --lake {lake} --until-end" in note
-    follow([str(recording.folder)], lake, spark, Stop(), settings, note=notes.append)
+    follow([str(recording.folder)], lake, here, Stop(), settings, note=notes.append)
     assert differences(lake, batch) == {}
     assert len(notes) == 1
 
 
 def test_recording_that_goes_on_after_the_comparison_is_compared_again(
-    tmp_path: Path, spark: SparkSession
+    tmp_path: Path, here: Any
 ) -> None:
     recording = recording_of(tmp_path, "pubsub_router.pcapng")
     lake = tmp_path / "lake"
-    with opened(recording, lake, spark, SMALL_WINDOW) as follower:
+    with opened(recording, lake, here, SMALL_WINDOW) as follower:
         recording.grow(len(recording.packets) // 2)
         follower.step()
         follower.compare_all_samples()
@@ -96,12 +91,12 @@ def test_recording_that_goes_on_after_the_comparison_is_compared_again(
     assert differences(lake, batch) == {}
 
 
-def test_comparison_leaves_the_rows_of_other_captures(tmp_path: Path, spark: SparkSession) -> None:
+def test_comparison_leaves_the_rows_of_other_captures(tmp_path: Path, here: Any) -> None:
     """Files that compaction has joined have rows of several captures."""
     recording = recording_of(tmp_path, "pubsub_router.pcapng")
     other, lake = str(CAPTURES / "routers_ring.pcapng.gz"), tmp_path / "lake"
-    run_pipeline([other], lake, spark)
-    with opened(recording, lake, spark, SMALL_WINDOW) as follower:
+    run_pipeline([other], lake, here)
+    with opened(recording, lake, here, SMALL_WINDOW) as follower:
         read_in_steps(recording, follower)
         with Store(lake).begin() as run:
             run.compact()
@@ -117,7 +112,7 @@ def captures_in(file: Path) -> set[str]:
 
 
 def test_failed_comparison_changes_nothing_and_is_made_by_the_next_run(
-    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, here: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recording = recording_of(tmp_path, "pubsub_router.pcapng")
     lake = tmp_path / "lake"
@@ -125,7 +120,7 @@ def test_failed_comparison_changes_nothing_and_is_made_by_the_next_run(
     def fail(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with opened(recording, lake, spark, SMALL_WINDOW) as one:
+    with opened(recording, lake, here, SMALL_WINDOW) as one:
         read_in_steps(recording, one)
         version = Store(lake).version()
         with monkeypatch.context() as patched:
@@ -133,7 +128,7 @@ def test_failed_comparison_changes_nothing_and_is_made_by_the_next_run(
             with pytest.raises(KeyboardInterrupt):
                 one.compare_all_samples()
     assert Store(lake).version() == version
-    with opened(recording, lake, spark, SMALL_WINDOW) as follower:
+    with opened(recording, lake, here, SMALL_WINDOW) as follower:
         follower.step()
         assert follower.compare_all_samples() is not None
     batch = batch_tables(tmp_path / "batch", recording.packets)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -29,14 +29,9 @@ from zenlake.limits import (
     FOLLOW_WINDOW_SAMPLES_MAX,
 )
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 CAPTURES = Path(__file__).parents[2] / "data" / "captures"
 SEGMENTS = 9
 """So that requests, replies and fragments are in different segments."""
-
-pytestmark = pytest.mark.xdist_group("streams")
 
 
 def recording_of(folder: Path, name: str) -> GrowingRecording:
@@ -46,7 +41,7 @@ def recording_of(folder: Path, name: str) -> GrowingRecording:
 
 @contextmanager
 def opened(
-    recording: GrowingRecording, lake: Path, spark: SparkSession, settings: Settings
+    recording: GrowingRecording, lake: Path, spark: Any, settings: Settings
 ) -> Iterator[Follower]:
     store = Store(lake)
     with store.begin() as run:
@@ -63,14 +58,14 @@ if IS_FULL:
 
 @pytest.mark.parametrize(("name", "seed"), VERSIONS)
 def test_every_version_equals_one_run_over_the_packets_so_far(
-    tmp_path: Path, spark: SparkSession, name: str, seed: int
+    tmp_path: Path, here: Any, name: str, seed: int
 ) -> None:
     random = Random(seed)
     recording = recording_of(tmp_path, name)
     count = len(recording.packets)
     lake = tmp_path / "lake"
     versions = 0
-    with opened(recording, lake, spark, Settings()) as follower:
+    with opened(recording, lake, here, Settings()) as follower:
         while not follower.is_ended:
             if recording.is_written:
                 recording.finish()
@@ -86,18 +81,18 @@ def test_every_version_equals_one_run_over_the_packets_so_far(
     assert rows(lake)["messages"] > 0
 
 
-def test_follower_goes_on_behind_the_last_version(tmp_path: Path, spark: SparkSession) -> None:
+def test_follower_goes_on_behind_the_last_version(tmp_path: Path, here: Any) -> None:
     recording = recording_of(tmp_path, "queries.pcapng.gz")
     lake = tmp_path / "lake"
     random = Random(7)
     starts = 0
     while not recording.is_written:
         recording.grow(random.randint(1, 300), 20)
-        with opened(recording, lake, spark, Settings(rows_max=400)) as follower:
+        with opened(recording, lake, here, Settings(rows_max=400)) as follower:
             starts += 1
             follower.step()
     recording.finish()
-    follow([str(recording.folder)], lake, spark, Stop(), Settings(until_end=True))
+    follow([str(recording.folder)], lake, here, Stop(), Settings(until_end=True))
     assert starts > 2
     batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch) == {}
@@ -105,7 +100,7 @@ def test_follower_goes_on_behind_the_last_version(tmp_path: Path, spark: SparkSe
 
 @pytest.mark.parametrize("name", ["queries.pcapng.gz", "sessions.pcapng.gz"][: 1 + IS_FULL])
 def test_follower_of_a_long_recording_begins_with_the_state_of_a_segment(
-    tmp_path: Path, spark: SparkSession, name: str
+    tmp_path: Path, here: Any, name: str
 ) -> None:
     recording = recording_of(tmp_path, name)
     lake = tmp_path / "lake"
@@ -113,7 +108,7 @@ def test_follower_of_a_long_recording_begins_with_the_state_of_a_segment(
     begun: list[int | None] = []
     while not recording.is_written:
         recording.grow(len(recording.packets) // 3)
-        with opened(recording, lake, spark, settings) as follower:
+        with opened(recording, lake, here, settings) as follower:
             begun.append(follower._start()["segment"])
             follower.step()
     assert begun[0] is None
@@ -121,7 +116,7 @@ def test_follower_of_a_long_recording_begins_with_the_state_of_a_segment(
     # The first segments are not needed any more: a recorder may delete them.
     (recording.folder / "00000001.pcapng").unlink()
     recording.finish()
-    follow([str(recording.folder)], lake, spark, Stop(), settings)
+    follow([str(recording.folder)], lake, here, Stop(), settings)
     batch = batch_tables(tmp_path / "batch", recording.packets)
     # Rules forget what they saw before the state: a note may be repeated, a count begin anew.
     assert differences(lake, batch).keys() <= {"violations"}
@@ -131,12 +126,10 @@ def test_follower_of_a_long_recording_begins_with_the_state_of_a_segment(
     "name",
     ["queries.pcapng.gz", "routers_ring.pcapng.gz", "liveliness.pcapng.gz"],
 )
-def test_settled_rows_equal_those_of_one_run(
-    tmp_path: Path, spark: SparkSession, name: str
-) -> None:
+def test_settled_rows_equal_those_of_one_run(tmp_path: Path, here: Any, name: str) -> None:
     recording = recording_of(tmp_path, name)
     lake = tmp_path / "lake"
-    with opened(recording, lake, spark, Settings(settle_s=0.3, settle_events=5)) as follower:
+    with opened(recording, lake, here, Settings(settle_s=0.3, settle_events=5)) as follower:
         while not recording.is_written:
             recording.grow(len(recording.packets) // 6 + 1)
             follower.step()
@@ -169,13 +162,11 @@ def state_files(lake: Path) -> list[Path]:
     return [*(lake / "_followed").glob("*/*_events-*.parquet")]
 
 
-def test_oldest_events_above_the_limit_are_given_up_and_reported(
-    tmp_path: Path, spark: SparkSession
-) -> None:
+def test_oldest_events_above_the_limit_are_given_up_and_reported(tmp_path: Path, here: Any) -> None:
     recording = recording_of(tmp_path, "queries.pcapng.gz")
     lake = tmp_path / "lake"
     settings = Settings(settle_events=50, pending_events=100)
-    with opened(recording, lake, spark, settings) as follower:
+    with opened(recording, lake, here, settings) as follower:
         while not recording.is_written:
             recording.grow(90)
             follower.step()
@@ -201,12 +192,12 @@ def test_limits_are_the_defaults() -> None:
 
 @pytest.mark.parametrize("joined", [16 if IS_FULL else 4])
 def test_small_files_are_joined(
-    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, joined: int
+    tmp_path: Path, here: Any, monkeypatch: pytest.MonkeyPatch, joined: int
 ) -> None:
     monkeypatch.setattr("zenlake.lake.follow.derivation.JOINED_FILES", joined)
     recording = recording_of(tmp_path, "queries.pcapng.gz")
     lake = tmp_path / "lake"
-    with opened(recording, lake, spark, Settings()) as follower:
+    with opened(recording, lake, here, Settings()) as follower:
         while not recording.is_written:
             recording.grow(len(recording.packets) // (2 * joined))
             assert follower.step() is not None
@@ -220,11 +211,11 @@ def test_small_files_are_joined(
     assert len(state) < 60, "files of events are joined too, and those of older batches removed"
 
 
-def test_replaced_files_are_deleted_after_a_while(tmp_path: Path, spark: SparkSession) -> None:
+def test_replaced_files_are_deleted_after_a_while(tmp_path: Path, here: Any) -> None:
     recording = recording_of(tmp_path, "queries.pcapng.gz")
     lake = tmp_path / "lake"
     for keep_s, is_kept in ((3_600.0, True), (0.0, False)):
-        with opened(recording, lake, spark, Settings(keep_s=keep_s)) as follower:
+        with opened(recording, lake, here, Settings(keep_s=keep_s)) as follower:
             for _ in range(4):
                 recording.grow(50)
                 follower.step()
@@ -234,18 +225,18 @@ def test_replaced_files_are_deleted_after_a_while(tmp_path: Path, spark: SparkSe
         assert active <= found
 
 
-def test_stop_reads_what_is_recorded_and_publishes_it(tmp_path: Path, spark: SparkSession) -> None:
+def test_stop_reads_what_is_recorded_and_publishes_it(tmp_path: Path, here: Any) -> None:
     recording = recording_of(tmp_path, "queries.pcapng.gz")
     recording.grow(500)
     stop = Stop()
     stop.request()
     lake = tmp_path / "lake"
-    follow([str(recording.folder)], lake, spark, stop, Settings(rows_max=100))
+    follow([str(recording.folder)], lake, here, stop, Settings(rows_max=100))
     batch = batch_tables(tmp_path / "batch", recording.packets[:500])
     assert differences(lake, batch) == {}
 
 
-def test_two_recordings_are_two_captures_of_one_lake(tmp_path: Path, spark: SparkSession) -> None:
+def test_two_recordings_are_two_captures_of_one_lake(tmp_path: Path, here: Any) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     first.mkdir()
     second.mkdir()
@@ -257,39 +248,35 @@ def test_two_recordings_are_two_captures_of_one_lake(tmp_path: Path, spark: Spar
         one.finish()
     lake = tmp_path / "lake"
     paths = [str(one.folder) for one in recordings]
-    follow(paths, lake, spark, Stop(), Settings(until_end=True))
+    follow(paths, lake, here, Stop(), Settings(until_end=True))
     assert sorted(Store(lake).manifest().captures) == sorted(paths)
 
 
-def test_other_recording_under_the_same_path_is_refused(
-    tmp_path: Path, spark: SparkSession
-) -> None:
+def test_other_recording_under_the_same_path_is_refused(tmp_path: Path, here: Any) -> None:
     recording = recording_of(tmp_path, "liveliness.pcapng.gz")
     recording.finish()
     lake = tmp_path / "lake"
-    follow([str(recording.folder)], lake, spark, Stop(), Settings(until_end=True))
+    follow([str(recording.folder)], lake, here, Stop(), Settings(until_end=True))
     (recording.folder / "recording.json").write_text('{"format": 1, "id": "other"}')
     with pytest.raises(LakeError, match="is another recording than the one that the lake has"):
-        follow([str(recording.folder)], lake, spark, Stop(), Settings(until_end=True))
+        follow([str(recording.folder)], lake, here, Stop(), Settings(until_end=True))
 
 
-def test_second_follower_of_the_same_recording_is_refused(
-    tmp_path: Path, spark: SparkSession
-) -> None:
+def test_second_follower_of_the_same_recording_is_refused(tmp_path: Path, here: Any) -> None:
     recording = recording_of(tmp_path, "liveliness.pcapng.gz")
     lake = tmp_path / "lake"
     with (
-        opened(recording, lake, spark, Settings()),
+        opened(recording, lake, here, Settings()),
         pytest.raises(LakeError, match="another process follows"),
-        opened(recording, lake, spark, Settings()),
+        opened(recording, lake, here, Settings()),
     ):
         pass
 
 
-def test_reader_that_dies_is_started_again(tmp_path: Path, spark: SparkSession) -> None:
+def test_reader_that_dies_is_started_again(tmp_path: Path, here: Any) -> None:
     recording = recording_of(tmp_path, "queries.pcapng.gz")
     lake = tmp_path / "lake"
-    with opened(recording, lake, spark, Settings()) as follower:
+    with opened(recording, lake, here, Settings()) as follower:
         while not recording.is_written:
             recording.grow(150)
             follower.step()

@@ -27,7 +27,7 @@ PATIENCE_S = 120
 PACKETS_AHEAD = 6
 """So few that the capture, of 503 packets, lasts for all kills."""
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("killed_follower")]
 
 
 def start(recording: Path, lake: Path, *options: str) -> subprocess.Popen[str]:

@@ -34,6 +34,7 @@ def kill_in_a_task(process: subprocess.Popen[str], lake: Path, begun: set[Path])
     raise AssertionError(f"no task began: {process.poll()}")
 
 
+@pytest.mark.xdist_group("killed_workers")
 def test_killed_workers_cost_and_repeat_no_row(tmp_path: Path) -> None:
     found = raw_packets(CAPTURES / "routers_ring.pcapng.gz")
     recording = GrowingRecording(tmp_path / "recording", found, 40)
@@ -59,6 +60,7 @@ def test_killed_workers_cost_and_repeat_no_row(tmp_path: Path) -> None:
     assert differences(lake, batch) == {}
 
 
+@pytest.mark.xdist_group("dying_task")
 def test_task_that_dies_each_time_is_one_line_and_the_next_run_goes_on(tmp_path: Path) -> None:
     found = raw_packets(CAPTURES / "liveliness.pcapng.gz")
     recording = GrowingRecording(tmp_path / "recording", found, 40)
