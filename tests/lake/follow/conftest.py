@@ -1,7 +1,7 @@
 """Followers without Spark: their tasks run in this process.
 
-`test_follow_killed`, `test_follow_retry`, `test_follow_faults` and `test_official_nodes` run them
-on Spark.
+`test_follow_killed`, `test_follow_retry`, `test_follow_faults` and `test_official_nodes` run on
+Spark.
 """
 
 from __future__ import annotations

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.chance import IS_FULL
 from tests.lake.follow.comparison import batch_tables, differences
 from tests.lake.follow.growing import GrowingRecording
-from tests.lake.follow.test_follow import CAPTURES, opened, recording_of
+from tests.lake.follow.test_follow import CAPTURES, recording_of
 from tests.small_disk import filled, read_only, small_disk
 from zenlake.cli.main import main
 from zenlake.lake.errors import LakeError
 from zenlake.lake.follow.derive_batch import follow_task
 from zenlake.lake.follow.following import Stop, follow
-from zenlake.lake.follow.settings import Settings
 from zenlake.lake.publish import Store
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ FREE_OF_LAKE = [0, 16, 48, 96, 128, 160, 192, 224, 256] if IS_FULL else [0, 64, 
 FREE_OF_STATE = [0, 4, 12, 24] if IS_FULL else [0, 8]
 
 
-def follow_once(recording: GrowingRecording, lake: Path, spark: SparkSession) -> None:
+def follow_once(recording: GrowingRecording, lake: Path, spark: Any) -> None:
     """Reads what is recorded and publishes it."""
     stop = Stop()
     stop.request()
@@ -146,78 +144,3 @@ def test_bad_input_is_one_line_and_makes_no_lake(
 def test_worker_without_the_folder_of_the_state_is_one_line(tmp_path: Path) -> None:
     found = follow_task({"kind": "derive", "staging": str(tmp_path / "elsewhere")})
     assert found["failure"].endswith(": all workers need it under the same path")
-
-
-def lose(fault: str, state: Path) -> None:
-    [newest] = state.glob("*.json")
-    if fault == "missing":
-        shutil.rmtree(state)
-    elif fault == "damaged":
-        newest.write_text(newest.read_text()[:100])
-    elif fault == "file missing":
-        next(state.glob("*_events-*.parquet")).unlink()
-    else:
-        newest.write_text(json.dumps({**json.loads(newest.read_text()), "recording": "other"}))
-
-
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        ("missing", "the state of the last version is missing or damaged"),
-        ("damaged", "the state of the last version is missing or damaged"),
-        ("file missing", "a file of the state is missing"),
-        ("other recording", "the state is that of another recording"),
-    ],
-)
-def test_recording_is_read_again_if_the_state_is_lost(
-    tmp_path: Path, spark: SparkSession, fault: str, words: str
-) -> None:
-    recording = recording_of(tmp_path, "liveliness.pcapng.gz")
-    lake = tmp_path / "lake"
-    with opened(recording, lake, spark, Settings()) as follower:
-        for _ in range(3):
-            recording.grow(len(recording.packets) // 5)
-            follower.step()
-        packets = follower.packets
-    [state] = (lake / "_followed").iterdir()
-    lose(fault, state)
-    notes: list[str] = []
-    stop = Stop()
-    stop.request()
-    follow([str(recording.folder)], lake, spark, stop, note=notes.append)
-    [note] = notes
-    assert words in note
-    assert f"the recording is read again to packet {packets:,}" in note
-    assert_equal_to_batch(recording, lake, tmp_path)
-    recording.finish()
-    follow_once(recording, lake, spark)
-    assert_equal_to_batch(recording, lake, tmp_path)
-
-
-def test_state_that_cannot_be_made_again_is_an_error(tmp_path: Path, spark: SparkSession) -> None:
-    recording = recording_of(tmp_path, "liveliness.pcapng.gz")
-    recording.grow(len(recording.packets) // 2)
-    lake = tmp_path / "lake"
-    follow_once(recording, lake, spark)
-    version = Store(lake).version()
-    shutil.rmtree(lake / "_followed")
-    (recording.folder / "00000001.pcapng").unlink()
-    with pytest.raises(LakeError, match="the first segments are deleted: drop the capture"):
-        follow_once(recording, lake, spark)
-    assert Store(lake).version() == version
-
-
-def test_recording_that_was_cut_is_an_error_when_it_is_read_again(
-    tmp_path: Path, spark: SparkSession
-) -> None:
-    recording = recording_of(tmp_path, "liveliness.pcapng.gz")
-    recording.grow(len(recording.packets) // 2)
-    lake = tmp_path / "lake"
-    follow_once(recording, lake, spark)
-    version = Store(lake).version()
-    shutil.rmtree(lake / "_followed")
-    last = max(recording.folder.glob("*.part"))
-    last.unlink()
-    with pytest.raises(LakeError, match="is another one, or was cut: it ends at packet"):
-        follow_once(recording, lake, spark)
-    assert Store(lake).version() == version

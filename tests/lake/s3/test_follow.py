@@ -33,7 +33,7 @@ from zenlake.lake.stored_files import names_in
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = pytest.mark.xdist_group("faults")
 
 
 @pytest.fixture
