@@ -22,7 +22,7 @@ PACKAGES := bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib")
 PIP := bin/python -m pip -qq --disable-pip-version-check install
 # Tests that need Spark share one process, and one Java; many others wait for real nodes, so four
 # keep two processors busy.
-PYTEST := bin/python scripts/run_tests.py -q -n 4 --dist loadgroup
+PYTEST := bin/python scripts/run_tests.py -q -n 6 --dist loadgroup -rs
 
 .NOTPARALLEL:
 .PHONY: help run test test-fast test-plain test-compiled test-full interop releases lint bench attack chaos soak simulate fuzz generate docs clean

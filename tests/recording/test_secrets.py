@@ -9,6 +9,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,12 +96,14 @@ def plant(one: Any, two: Any, is_short: bool, module: Any = zenlake) -> None:
             encoding=module.Encoding.TEXT_PLAIN.with_schema(SECRETS["schema"]),
         )
         publisher.delete(attachment=SECRETS["deleted"])
-        one.put(f"secret/{SECRETS['key']}", "x")
-        one.put("secret/e", SECRETS["express"], express=True)
+        # By default a node drops publications for which it has no room at the moment.
+        put = partial(one.put, congestion_control=module.CongestionControl.BLOCK)
+        put(f"secret/{SECRETS['key']}", "x")
+        put("secret/e", SECRETS["express"], express=True)
         times = 20 if is_short else 10_000
-        one.put("secret/long", SECRETS["long"] * times)
-        one.put(f"secret/{SECRETS['long_key']}", "x" * 20 * times)
-        one.put("camera/1", DROPPED["payload"], attachment=DROPPED["attachment"])
+        put("secret/long", SECRETS["long"] * times)
+        put(f"secret/{SECRETS['long_key']}", "x" * 20 * times)
+        put("camera/1", DROPPED["payload"], attachment=DROPPED["attachment"])
         for word in ("plain", "error", *([] if is_short else ["long"])):
             selector = f"secret/q/**?{word}={SECRETS['parameters']}"
             replies = list(
@@ -112,7 +115,7 @@ def plant(one: Any, two: Any, is_short: bool, module: Any = zenlake) -> None:
                 )
             )
             assert len(replies) == 1
-        one.put("public/a", "nothing happens")
+        put("public/a", "nothing happens")
         until(lambda: any(str(sample.key_expr) == "public/a" for sample in _received(everything)))
 
 

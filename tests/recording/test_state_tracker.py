@@ -133,8 +133,10 @@ def tracker_after(packets: tuple[StatePacket, ...] | list[StatePacket]) -> State
 @pytest.mark.parametrize("name", NAMES)
 def test_reader_from_any_cut_reads_what_a_reader_of_everything_reads(name: str) -> None:
     packets = recorded(CAPTURES / name)
-    if len(packets) < 10:
-        pytest.skip("no link of this capture begins in it")
+    if "midstream" in name:  # no link of these begins in them
+        assert not packets
+        return
+    assert len(packets) > 10
     whole = events_of([], packets, 1)
     left_out = several_links(whole)
     has_gap = any(isinstance(event, Missing) and event.kind == "tcp_gap" for event in whole)

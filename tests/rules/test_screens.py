@@ -24,7 +24,9 @@ def test_what_is_declared_is_in_the_vocabulary() -> None:
 
 
 def test_reasons_are_those_of_the_survey() -> None:
-    reasons = pytest.importorskip("zenlake.lake.fast_reader.assemble.reasons")
+    pytest.importorskip("numpy", reason="needs zenlake[sql]")
+    from zenlake.lake.fast_reader.assemble import reasons
+
     for name, words in REASONS.items():
         assert name == "NOT_TCP" or reasons.WORDS[getattr(reasons, name)] == words
 
