@@ -20,8 +20,8 @@ BUILD := pyproject.toml setup.py constraints.txt
 SOURCES := $(shell find src/zenlake -name __pycache__ -prune -o '(' -name '*.py' -o -path '*/assets/*' -o -type d ')' -print)
 PACKAGES := bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
 PIP := bin/python -m pip -qq --disable-pip-version-check install
-# Tests that need Spark share one process, and one Java; many others wait for real nodes, so four
-# keep two processors busy.
+# Tests that need Spark share a process, and one Java; many others wait for real nodes or for
+# children, so six keep two processors busy. `-rs` says which tests were skipped, and why.
 PYTEST := bin/python scripts/run_tests.py -q -n 6 --dist loadgroup -rs
 
 .NOTPARALLEL:
@@ -54,6 +54,8 @@ FIRST := -m "not spark and not real" $(ONLY_PLAIN:%=--ignore=tests/%) $(LONG:%=-
 
 # Tests of texts, which nobody compiles.
 TEXTS := test_citations.py test_documentation.py test_layering.py test_limits.py
+# And those of the suite itself.
+TEXTS += test_scheduling.py test_time_limit.py
 # What is left when the first tests have passed.
 SECOND := $(TEXTS:%=--ignore=tests/%)
 
@@ -80,12 +82,11 @@ test-compiled: $(COMPILED)/kernels-stamp $(VENV)/java-stamp ## run the tests on 
 test-full: export ZENLAKE_FULL := 1
 test-full: test ## run the tests with many more examples
 
-# Tests that mostly wait for real nodes: six keep two processors busy.
 interop: $(VENV)/stamp $(ZENOH_RELEASES:%=.venv-zenoh-%/stamp) ## our nodes with real ones of several releases
 	@echo "== interoperation with eclipse-zenoh $(ZENOH_RELEASES) and the one of constraints.txt"
 	@ZENLAKE_INTEROP=full \
 		ZENLAKE_ZENOH_VENVS=$$(for one in $(ZENOH_RELEASES); do printf '%s=.venv-zenoh-%s:' $$one $$one; done) \
-		$(VENV)/$(PYTEST) -n 6 --junitxml=$(VENV)/interop.xml tests/interop tests/programs; \
+		$(VENV)/$(PYTEST) --junitxml=$(VENV)/interop.xml tests/interop tests/programs; \
 		result=$$?; $(VENV)/bin/python -m tests.interop.table $(VENV)/interop.xml; exit $$result
 
 releases: $(VENV)/stamp $(RULE_RELEASES:%=.venv-zenoh-%/stamp) ## traffic of real nodes of several releases, held to the rules
