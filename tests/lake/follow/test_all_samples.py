@@ -31,7 +31,7 @@ MEMORY_BYTES = 48 << 20
 
 def read_in_steps(recording: GrowingRecording, follower: Follower) -> None:
     while not recording.is_written:
-        recording.grow(37)
+        recording.grow(80)
         follower.step()
     recording.finish()
     follower.step()

@@ -21,7 +21,7 @@ from tests.lake.follow.growing import GrowingRecording, raw_packets
 from zenlake.lake.publish import Store
 
 CAPTURES = Path(__file__).parents[2] / "data" / "captures"
-KILLS = 20 if IS_FULL else 3
+KILLS = 20 if IS_FULL else 2
 """Each start takes seconds."""
 PATIENCE_S = 120
 PACKETS_AHEAD = 6

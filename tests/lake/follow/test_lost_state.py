@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.lake.follow.test_follow import opened, recording_of
 from tests.lake.follow.test_follow_faults import assert_equal_to_batch, follow_once
 from zenlake.lake.errors import LakeError
@@ -44,8 +45,8 @@ def test_recording_is_read_again_if_the_state_is_lost(
     recording = recording_of(tmp_path, "liveliness.pcapng.gz")
     lake = tmp_path / "lake"
     with opened(recording, lake, here, Settings()) as follower:
-        for _ in range(3):
-            recording.grow(len(recording.packets) // 5)
+        for _ in range(2):
+            recording.grow(len(recording.packets) // 4)
             follower.step()
         packets = follower.packets
     [state] = (lake / "_followed").iterdir()
@@ -58,6 +59,8 @@ def test_recording_is_read_again_if_the_state_is_lost(
     assert words in note
     assert f"the recording is read again to packet {packets:,}" in note
     assert_equal_to_batch(recording, lake, tmp_path)
+    if fault != "damaged" and not IS_FULL:
+        return  # however it was lost, the state is the same now
     recording.finish()
     follow_once(recording, lake, here)
     assert_equal_to_batch(recording, lake, tmp_path)

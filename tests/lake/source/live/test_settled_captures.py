@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from tests.chance import IS_FULL
 from tests.lake.source.live.rotated import file_bytes, read_packets, write_rotated
 from tests.lake.source.live.streams import Stream, rows, through_json
 from tests.lake.source.reading import read
@@ -17,6 +18,7 @@ from zenlake.trace.rows.seq import ORDINAL_BITS
 
 TABLES = ("queries", "replies")
 SIZE = 110
+SMALL_BATCH = "16k" if IS_FULL else "24k"
 NUMBERS = ("seq", "query_seq", "trace_id")
 
 
@@ -58,7 +60,7 @@ def without_numbers(found: pa.Table) -> list[str]:
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("limit", ["8k", "1g"])
+@pytest.mark.parametrize("limit", ["8k" if IS_FULL else "24k", "1g"])
 def test_every_row_is_read_once(
     tmp_path: Path, packets: list[Packet], expected: dict[str, pa.Table], table: str, limit: str
 ) -> None:
@@ -88,7 +90,7 @@ def test_a_batch_has_the_same_rows_after_a_restart(
 ) -> None:
     """Read again by another process, whether it keeps the events or a task reads them."""
     write_rotated(tmp_path, packets, SIZE, "pcapng")
-    stream = Stream(tmp_path, table, maxBytesPerTrigger="16k")
+    stream = Stream(tmp_path, table, maxBytesPerTrigger=SMALL_BATCH)
     begin = stream.start()
     batches: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = []
     while (end := stream.next(begin)) != begin:
@@ -97,11 +99,11 @@ def test_a_batch_has_the_same_rows_after_a_restart(
     assert len(batches) > 4
     assert any("oldest_open" in end for _, end, _ in batches)
     for start, end, found in batches[1::3]:
-        again = Stream(tmp_path, table, maxBytesPerTrigger="16k")
+        again = Stream(tmp_path, table, maxBytesPerTrigger=SMALL_BATCH)
         assert rows(again.rows(start, end), ()) == found
         assert through_json(again.reader.latestOffset(start, again.reader.getDefaultReadLimit()))
     monkeypatch.setattr(settled_captures, "PLANNED_EVENTS_BYTES_MAX", 0)
-    read_by_tasks = Stream(tmp_path, table, maxBytesPerTrigger="16k")
+    read_by_tasks = Stream(tmp_path, table, maxBytesPerTrigger=SMALL_BATCH)
     begin = read_by_tasks.start()
     for start, end, found in batches:
         assert read_by_tasks.next(start) == end
