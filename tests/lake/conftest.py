@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -27,11 +28,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.xdist_group("spark"))
 
 
+GENERATED = {"spark.sql.codegen.factoryMode": "FALLBACK", "spark.sql.codegen.wholeStage": "true"}
 INTERPRETED = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
 }
 """For few rows, generating and compiling Java takes four times as long as interpreting."""
+
+
+@contextmanager
+def generated_code(spark: SparkSession) -> Iterator[None]:
+    """Spark as users have it: it may not compute what a condition of the query excludes."""
+    before = {name: str(spark.conf.get(name)) for name in INTERPRETED}
+    for name in INTERPRETED:
+        spark.conf.set(name, GENERATED[name])
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
 
 
 @pytest.fixture(scope="session")

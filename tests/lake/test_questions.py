@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.lake.conftest import generated_code
 from tests.trace.sidecar import PATHS
 from zenlake.lake import open as open_lake
 from zenlake.lake import read
@@ -43,8 +44,9 @@ def test_page_has_ten_questions() -> None:
 def test_both_engines_return_the_same_rows(number: str, lake: Path, spark: SparkSession) -> None:
     with on_duckdb.query(Store(lake).snapshot(), QUESTIONS[number]) as result:
         columns, by_duckdb = result.columns, [_plain(row) for row in result.rows]
-    frame = open_lake(lake, spark).sql(QUESTIONS[number])
-    on_spark = [_plain(row) for row in frame.collect()]
+    with generated_code(spark):
+        frame = open_lake(lake, spark).sql(QUESTIONS[number])
+        on_spark = [_plain(row) for row in frame.collect()]
     assert frame.columns == columns
     assert on_spark == by_duckdb
     assert bool(by_duckdb) == (number not in _WITHOUT_ANSWER)
