@@ -142,7 +142,7 @@ def test_settled_rows_equal_those_of_one_run(tmp_path: Path, here: Any, name: st
     assert sum(pq.read_metadata(file).num_rows for file in final) > 0, "nothing was settled"
 
 
-def test_sessions_that_were_silent_for_an_hour_go_on(tmp_path: Path, spark: SparkSession) -> None:
+def test_sessions_that_were_silent_for_an_hour_go_on(tmp_path: Path, here: Any) -> None:
     """At the end of a version their leases are over, and nothing has ended."""
     found = raw_packets(CAPTURES / "liveliness.pcapng.gz")
     middle = len(found) // 3
@@ -150,11 +150,11 @@ def test_sessions_that_were_silent_for_an_hour_go_on(tmp_path: Path, spark: Spar
         packet.time_ns += 3_600_000_000_000
     recording = GrowingRecording(tmp_path / "recording", found)
     lake = tmp_path / "lake"
-    with opened(recording, lake, spark, Settings(settle_s=0.3, settle_events=5)) as follower:
+    with opened(recording, lake, here, Settings(settle_s=0.3, settle_events=5)) as follower:
         for count in (middle, 1, 1, len(found)):
             recording.grow(count)
             follower.step()
-    batch = batch_lake(tmp_path / "batch", recording.packets, spark)
+    batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch) == {}
 
 
