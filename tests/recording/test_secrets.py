@@ -7,7 +7,7 @@ traffic leaves all but the credentials in the recording: so the search would fin
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -106,17 +106,21 @@ def plant(one: Any, two: Any, is_short: bool, module: Any = zenlake) -> None:
         put("camera/1", DROPPED["payload"], attachment=DROPPED["attachment"])
         for word in ("plain", "error", *([] if is_short else ["long"])):
             selector = f"secret/q/**?{word}={SECRETS['parameters']}"
-            replies = list(
-                one.get(
-                    selector,
-                    payload=SECRETS["query_payload"],
-                    attachment=SECRETS["query_attachment"],
-                    encoding=module.Encoding.TEXT_PLAIN.with_schema(SECRETS["query_schema"]),
-                )
+            ask = partial(
+                one.get,
+                selector,
+                payload=SECRETS["query_payload"],
+                attachment=SECRETS["query_attachment"],
+                encoding=module.Encoding.TEXT_PLAIN.with_schema(SECRETS["query_schema"]),
             )
-            assert len(replies) == 1
+            # The router may not know the queryable yet: its declaration came over another link.
+            until(partial(_has_one_reply, ask))
         put("public/a", "nothing happens")
         until(lambda: any(str(sample.key_expr) == "public/a" for sample in _received(everything)))
+
+
+def _has_one_reply(ask: Callable[[], Iterable[Any]]) -> bool:
+    return len(list(ask())) == 1
 
 
 def _received(subscriber: Any) -> list[Any]:
