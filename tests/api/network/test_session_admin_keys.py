@@ -45,6 +45,7 @@ def test_session_answers_queries_about_its_connections(mode: str) -> None:
     with two_sessions(mode) as (a, b):
         for one, other in ((a, b), (b, a)):
             root = f"@/{one.zid()}/session/transport/unicast/{other.zid()}"
+            until(one.info.links)  # the other side may have opened first
             (transport_key, transport), (link_key, link) = asked(one).items()
             assert transport_key == root
             assert list(transport) == TRANSPORT

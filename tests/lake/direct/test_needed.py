@@ -9,6 +9,7 @@ import pytest
 from zenlake.lake.derive.duck import BUILDS, Engine, build_tables
 from zenlake.lake.derive.duck.build import ACROSS_SPLITS, OF_SPLIT
 from zenlake.lake.derive.needed import read_for
+from zenlake.lake.derive.publications import PROOFS, PUBLISHED
 from zenlake.lake.direct.needed import tables_in
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.spanning import SPANNING
@@ -33,7 +34,7 @@ def test_tables_of_a_query_are_found(sql: str, expected: set[str]) -> None:
 
 
 def test_listed_inputs_and_outputs_of_builds_are_those_of_their_steps(tmp_path: Path) -> None:
-    given = set[str]()
+    given = {*PUBLISHED, *PROOFS}
     for build in (*BUILDS, *OF_SPLIT, *ACROSS_SPLITS):
         with Engine(tmp_path) as engine:
             frames = build_tables(engine, [], [], builds=[build])
