@@ -1,7 +1,6 @@
 """The rows of `latencies`: rows of a file of `samples`, and what was found about each.
 
-Arrow takes the rows from the file: its texts stay numbers of a dictionary. DuckDB would make and
-compare a text for each row and column.
+Arrow takes the rows from the file: its texts stay numbers of a dictionary.
 """
 
 from __future__ import annotations
