@@ -101,7 +101,7 @@ def _compared(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
             cause = getattr(error, "strerror", None) or _one_line(error)
             raise _Failure(f"{cause}: {folder}") from None
         return publications.found, publications.copies
-    raise _Failure(f"out of memory while publications were compared: {folder}")
+    raise _Failure("out of memory while publications were compared: run fewer tasks at once")
 
 
 def _built(job: Job) -> list[WrittenFile]:
@@ -119,11 +119,12 @@ def _built(job: Job) -> list[WrittenFile]:
             return _derived(job, builds, place, attempt)
         except (duckdb.Error, OSError) as error:
             shutil.rmtree(place, ignore_errors=True)
-            if attempt is plan[-1] or not _is_out_of_memory(error):
+            if not _is_out_of_memory(error):
                 # An error while Arrow reads rows from DuckDB has no `strerror`.
                 cause = getattr(error, "strerror", None) or _one_line(error)
                 raise _Failure(f"{cause}: {folder}") from None
-    raise AssertionError("an attempt ends in a result")
+    needed = plan[-1].memory_bytes >> 20
+    raise _Failure(f"derived tables need more than {needed} MiB: use a larger --task-memory")
 
 
 def _derived(job: Job, builds: list[Build], folder: Path, attempt: Attempt) -> list[WrittenFile]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -73,6 +74,8 @@ def _with_failures(work: Callable[[Job], Result], job: Job) -> Result:
         return {"failure": str(error)}
     except OSError as error:
         return {"failure": f"{error.strerror or error}: {job['staging']}"}
+    except duckdb.Error as error:
+        return {"failure": f"{' '.join(str(error).split())}: {job['staging']}"}
 
 
 def _make_tables(job: Job) -> Result:
