@@ -17,7 +17,7 @@ from zenlake.lake.pipeline import run
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-collect_ignore = [] if IS_FULL else ["test_kill_often.py", "test_kill_stages.py", "test_retry.py"]
+collect_ignore = [] if IS_FULL else ["test_kill_often.py", "test_kill_stages.py"]
 """These tests take from three minutes to half an hour."""
 
 

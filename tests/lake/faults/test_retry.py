@@ -20,7 +20,7 @@ from zenlake.lake.publish import Store
 
 pytestmark = pytest.mark.xdist_group("faults")
 
-COPIES = 500 if IS_FULL else 100
+COPIES = 500 if IS_FULL else 40
 """Enough copies that rows are written while others are still read, by either reader."""
 ATTEMPTS = 4
 
