@@ -5,7 +5,7 @@
 Captures are copies of real ones, with other keys, ids and times (make_capture.py). `messages`
 builds only that table, `all` every table; both in a warm Spark session, until the lake is
 published. `one by one` decodes message by message in mapInArrow and writes the same table of
-messages on Spark, from the smallest capture. Memory is the peak of each process.
+messages on Spark, from the smallest capture. Memory is the peak of each process, with mapped files.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def build(path: Path, messages: int) -> None:
 
 
 class Memory:
-    """The peak of anonymous memory, by kind of process; mapped files do not count."""
+    """The peak of resident memory, with mapped files, by kind of process."""
 
     def __init__(self) -> None:
         self.highest: dict[str, int] = {}
@@ -64,7 +64,7 @@ class Memory:
         except OSError:
             return  # the process has ended
         name = "java" if "java" in words[:80] else "python worker" if "daemon" in words else ""
-        size = next((line for line in text.split("\n") if line.startswith("RssAnon")), "")
+        size = next((line for line in text.split("\n") if line.startswith("VmHWM")), "")
         if name and size:
             self.highest[name] = max(self.highest.get(name, 0), int(size.split()[1]))
 
