@@ -13,7 +13,7 @@ PLAIN = {
     "errors.py": "errors are rare, and users subclass them",
     "limits.py": "constants, read when a module is loaded",
     "wire/defaults.py": "constants, read when a module is loaded",
-    "wire/ids.py": "constants, read when a module is loaded",
+    "wire/headers.py": "constants, read when a module is loaded",
     "semantics/causes.py": "words, read when a module is loaded",
     "secrets.py": "texts for users",
     "forks.py": "runs once in a process, or after a fork",

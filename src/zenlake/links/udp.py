@@ -29,7 +29,7 @@ from zenlake.links.shared_socket import SharedSocket, ask_for_room
 from zenlake.links.socket_errors import SocketErrors
 from zenlake.links.tcp import bind_to_interface, new_socket
 from zenlake.wire import EndPoint
-from zenlake.wire.ids import ID_BITS, INIT_ID, OPEN_ID
+from zenlake.wire.headers import ID_BITS, INIT_ID, OPEN_ID
 
 UDP_MTU: Final = {"linux": 65_487, "win32": 65_487, "darwin": 9_216}.get(sys.platform, 8_192)
 _DATAGRAM_BYTES: Final = 65_536

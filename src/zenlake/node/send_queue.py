@@ -21,11 +21,10 @@ from zenlake.node.queue_budget import QueueBudget
 from zenlake.node.settings import NodeSettings
 from zenlake.protocol.transport import Transport
 from zenlake.wire.defaults import DEFAULT_PRIORITY
+from zenlake.wire.headers import PRIORITY_BITS, QOS_BLOCK, QOS_BLOCK_FIRST, QOS_EXPRESS
 from zenlake.wire.push_run import Portion
 
-BLOCK: Final = 0x08
-_BLOCK_OR_FIRST: Final = 0x28
-_EXPRESS: Final = 0x10
+_BLOCKING: Final = QOS_BLOCK | QOS_BLOCK_FIRST
 # Longer messages are charged to the budget of all queues: the limits of a queue are batches.
 _LARGE_BYTES: Final = 65_535
 _FRAME_HEADER_BYTES: Final = 16  # or less, and the length before it
@@ -94,14 +93,14 @@ class SendQueue(AbstractSender):
         return max(1, agreed.batch_size - _FRAME_HEADER_BYTES)
 
     def room_bytes(self, qos: int, reliable: bool) -> int:
-        return self._transport.outbound.room_bytes(qos & 7, reliable)
+        return self._transport.outbound.room_bytes(qos & PRIORITY_BITS, reliable)
 
     def drops_run(self, count: int, qos: int, reliable: bool) -> bool:
         with self.lock:
             self._absorb()
             if self._is_closed:
                 return True
-            if self._transport.has_room(qos & 7) or (reliable and qos & _BLOCK_OR_FIRST != 0):
+            if self._transport.has_room(qos & PRIORITY_BITS) or (reliable and qos & _BLOCKING != 0):
                 return False
             self.dropped += count
             return True
@@ -140,7 +139,7 @@ class SendQueue(AbstractSender):
                 self._transport.push(data, DEFAULT_PRIORITY, True, False)
 
     def _push(self, data: bytes, qos: int, reliable: bool, continues: bool = False) -> int:
-        priority = qos & 7
+        priority = qos & PRIORITY_BITS
         transport = self._transport
         if self._is_closed:
             return DROPPED
@@ -157,15 +156,15 @@ class SendQueue(AbstractSender):
             return DROPPED
         elif self._congested[priority] or self._block_first[priority]:
             self._congested[priority] = self._block_first[priority] = False
-        has_room = transport.push(data, priority, reliable, qos & _EXPRESS != 0)
+        has_room = transport.push(data, priority, reliable, qos & QOS_EXPRESS != 0)
         return TAKEN if has_room else FULL
 
     def _may_exceed(self, priority: int, qos: int, reliable: bool, continues: bool) -> bool:
         """Whether a message is kept although its queue is full."""
-        is_blocking = reliable and qos & BLOCK != 0
+        is_blocking = reliable and qos & QOS_BLOCK != 0
         if continues and not is_blocking:
             return self._transport.total_queued_bytes() <= UNSENT_BYTES_MAX
-        if not reliable or qos & _BLOCK_OR_FIRST == 0:
+        if not reliable or qos & _BLOCKING == 0:
             return False
         if is_blocking:
             # Each thread that fills the queue waits, so only many threads at once get here.

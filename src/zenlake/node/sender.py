@@ -25,12 +25,13 @@ from zenlake.node.drop_warnings import DropWarnings
 from zenlake.node.node_activity import UnflushedSender
 from zenlake.node.queue_budget import QueueBudget
 from zenlake.node.send_budget import SendBudget
-from zenlake.node.send_queue import BLOCK, SendQueue
+from zenlake.node.send_queue import SendQueue
 from zenlake.node.settings import NodeSettings
 from zenlake.node.threads import ThreadError, join_thread, start_thread
 from zenlake.protocol.transport import Transport
 from zenlake.wire import CloseReason
 from zenlake.wire.defaults import DEFAULT_PRIORITY
+from zenlake.wire.headers import PRIORITY_BITS, QOS_BLOCK, QOS_EXPRESS
 
 # A single publication, so long after the last message, is sent at once. A query is not: its
 # thread flushes before it waits for the replies.
@@ -42,7 +43,7 @@ _CHECK_S: Final = 0.5
 _IDLE_LOOKS: Final = 20
 # Messages that are appended without the lock have priority DATA, are not express, and short: so
 # many of them (MESSAGES_PER_CLOCK_READ_MAX) exceed a full queue by little.
-_PRIORITY_AND_EXPRESS: Final = 0x17
+_PRIORITY_AND_EXPRESS: Final = PRIORITY_BITS | QOS_EXPRESS
 _UNLOCKED_BYTES_MAX: Final = 2048
 
 
@@ -133,7 +134,7 @@ class Sender(SendQueue):
         if sends:
             self._send()
         if outcome == FULL:
-            self._wait_or_fail(qos & 7, reliable and qos & BLOCK != 0)
+            self._wait_or_fail(qos & PRIORITY_BITS, reliable and qos & QOS_BLOCK != 0)
         return True
 
     def after_unlock(

@@ -23,7 +23,7 @@ from zenlake.protocol.errors import HandshakeError, refusal
 from zenlake.protocol.handshake import first_message
 from zenlake.protocol.offer import Offer
 from zenlake.wire import CloseReason, Open
-from zenlake.wire.ids import CLOSE_ID, ID_BITS, INIT_ID, OPEN_ID
+from zenlake.wire.headers import CLOSE_ID, ID_BITS, INIT_ID, OPEN_ID
 
 _REFUSED: Final = refusal(CloseReason.INVALID, "").farewell or b""
 

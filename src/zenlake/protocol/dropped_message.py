@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.wire.ids import ID_BITS, PUSH_ID, REQUEST_ID, RESPONSE_ID
+from zenlake.wire.headers import (
+    HAS_SUFFIX,
+    ID_BITS,
+    IS_SENDERS_KEY,
+    PUSH_ID,
+    REQUEST_ID,
+    RESPONSE_ID,
+)
 from zenlake.wire.primitives import Malformed, read_text_z16, read_z16, read_z32
 from zenlake.wire.values.wire_expr import WireExpr
 
 HEAD_BYTES: Final = 4_200
 """How many bytes of the message are kept to read its key, which has at most 4,096 bytes."""
-
-_SUFFIX: Final = 0x20
-_SENDER: Final = 0x40
 
 
 class DroppedMessage:
@@ -42,11 +46,11 @@ class DroppedMessage:
                 return None
             scope, pos = read_z16(head, pos, end)
             suffix = ""
-            if header & _SUFFIX:
+            if header & HAS_SUFFIX:
                 suffix, pos = read_text_z16(head, pos, end)
         except (IndexError, Malformed, UnicodeDecodeError):
             return None
-        return WireExpr(scope, suffix, header & _SENDER != 0)
+        return WireExpr(scope, suffix, header & IS_SENDERS_KEY != 0)
 
     def text(self, key: str | None) -> str:
         """The warning about it."""

@@ -7,21 +7,22 @@ frames of the channel know theirs. The bytes are cut one batch at a time: a mess
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from zenlake.wire.ids import FRAGMENT_ID
+from zenlake.wire.headers import (
+    FIRST_EXTENSION,
+    FRAGMENT_ID,
+    HAS_EXTENSIONS,
+    IS_RELIABLE,
+    MORE_FRAGMENTS,
+    PRIORITY_EXTENSION,
+)
 from zenlake.wire.primitives import write_z32
 from zenlake.wire.sequence import next_sn
 from zenlake.wire.writer import BytesWriter
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
-
-_RELIABLE: Final = 0x20
-_MORE: Final = 0x40
-_EXTENDED: Final = 0x80
-_QOS: Final = 0x31
-_FIRST: Final = 0x02
 
 
 def sn_bytes(sn: i64) -> i64:
@@ -73,15 +74,15 @@ class Fragments:
     def _write_header(self, out: BytesWriter, more: bool) -> None:
         header = FRAGMENT_ID
         if self._reliable:
-            header |= _RELIABLE
+            header |= IS_RELIABLE
         if more:
-            header |= _MORE
+            header |= MORE_FRAGMENTS
         if self._priority >= 0 or self._is_first:
-            header |= _EXTENDED
+            header |= HAS_EXTENSIONS
         out.append(header)
         write_z32(out, self._sn)
         if self._priority >= 0:
-            out.append(_QOS | (_EXTENDED if self._is_first else 0))
+            out.append(PRIORITY_EXTENSION | (HAS_EXTENSIONS if self._is_first else 0))
             out.append(self._priority)
         if self._is_first:
-            out.append(_FIRST)
+            out.append(FIRST_EXTENSION)

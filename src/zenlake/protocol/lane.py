@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.protocol.fragments import Fragments, sn_bytes
 from zenlake.wire.framing import frame_batch
-from zenlake.wire.ids import FRAME_ID, ID_BITS, PUSH_ID
+from zenlake.wire.headers import (
+    FRAME_ID,
+    HAS_EXTENSIONS,
+    ID_BITS,
+    IS_RELIABLE,
+    PRIORITY_EXTENSION,
+    PUSH_ID,
+)
 from zenlake.wire.primitives import write_z32
 from zenlake.wire.sequence import advance_sn
 from zenlake.wire.writer import BytesWriter
@@ -21,9 +28,6 @@ from zenlake.wire.writer import BytesWriter
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-_RELIABLE: Final = 0x20
-_EXTENDED: Final = 0x80
-_QOS: Final = 0x31
 _NONE: Final = -1
 _BEST_EFFORT: Final = 0
 _RELIABLY: Final = 1
@@ -106,13 +110,13 @@ class Lane:
         out = BytesWriter()
         header = FRAME_ID
         if kind == _RELIABLY:
-            header |= _RELIABLE
+            header |= IS_RELIABLE
         if self._priority >= 0:
-            header |= _EXTENDED
+            header |= HAS_EXTENSIONS
         out.append(header)
         write_z32(out, sn)
         if self._priority >= 0:
-            out.append(_QOS)
+            out.append(PRIORITY_EXTENSION)
             out.append(self._priority)
         return out.getvalue()
 

@@ -16,7 +16,7 @@ from zenlake.protocol.tap import has_only_publications
 from zenlake.wire import Close, Push
 from zenlake.wire.batch import decode_low_latency
 from zenlake.wire.framing import StreamDeframer, frame_low_latency
-from zenlake.wire.ids import ID_BITS, PUSH_ID
+from zenlake.wire.headers import ID_BITS, PUSH_ID
 from zenlake.wire.message import NetworkMessage
 
 

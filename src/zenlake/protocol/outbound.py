@@ -16,7 +16,7 @@ from zenlake.wire import Close
 from zenlake.wire.compression import compress_batch
 from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.framing import frame_batch
-from zenlake.wire.ids import KEEP_ALIVE_ID
+from zenlake.wire.headers import KEEP_ALIVE_ID
 
 _PRIORITIES: Final = 8
 _NOT_WRITTEN: Final = -1

@@ -20,6 +20,7 @@ from zenlake.wire import (
     UndeclareToken,
     WireExpr,
 )
+from zenlake.wire.headers import HAS_SUFFIX, IS_SENDERS_KEY
 from zenlake.wire.primitives import (
     FIELD_ERRORS,
     read_text_z16,
@@ -34,8 +35,6 @@ RESPONSE: Final = 0x1B
 REQUEST: Final = 0x1C
 PUSH: Final = 0x1D
 _OAM: Final = 0x1F
-_HAS_SUFFIX: Final = 0x20
-_OF_SENDER: Final = 0x40
 LINK_STATE: Final = 1
 """The id of the OAM message that carries link states."""
 
@@ -83,7 +82,7 @@ def _key_place(data: bytes) -> tuple[int, int]:
     if data[0] & 0x1F != PUSH:
         _, start = read_z32(data, start, end)
     _, stop = read_z16(data, start, end)
-    if data[0] & _HAS_SUFFIX:
+    if data[0] & HAS_SUFFIX:
         _, stop = read_text_z16(data, stop, end)
     return start, stop
 
@@ -96,18 +95,18 @@ def key_at_start(data: bytes) -> WireExpr | None:
         start, stop = _key_place(data)
         scope, suffix_at = read_z16(data, start, stop)
         suffix = ""
-        if data[0] & _HAS_SUFFIX:
+        if data[0] & HAS_SUFFIX:
             suffix, _ = read_text_z16(data, suffix_at, stop)
     except FIELD_ERRORS:
         return None
-    return WireExpr(scope, suffix, data[0] & _OF_SENDER != 0)
+    return WireExpr(scope, suffix, data[0] & IS_SENDERS_KEY != 0)
 
 
 def with_key_at_start(data: bytes, text: str) -> bytes:
     """The beginning of a message with its whole key instead of the present one."""
     start, stop = _key_place(data)
     out = BytesWriter()
-    out.append(data[0] | _HAS_SUFFIX | _OF_SENDER)
+    out.append(data[0] | HAS_SUFFIX | IS_SENDERS_KEY)
     out.write(data[1:start])
     out.append(0)
     write_text_z16(out, text)

@@ -9,8 +9,6 @@ credentials of handshakes are removed, and no other batch is decoded.
 
 from __future__ import annotations
 
-from typing import Final
-
 from zenlake.capture.segment_format import PLAIN
 from zenlake.errors import LocalError, WireError
 from zenlake.limits import BATCH_BYTES_MAX
@@ -33,14 +31,12 @@ from zenlake.wire import (
 )
 from zenlake.wire.batch import decode_batch, decode_low_latency
 from zenlake.wire.compression import compress_batch, decompress_batch
+from zenlake.wire.headers import ID_BITS, INIT_ID, OPEN_ID
 from zenlake.wire.message import Message, NetworkMessage, TransportMessage
 from zenlake.wire.push_run import PushRun
 from zenlake.wire.runs import expand_run
 from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 from zenlake.wire.writer import BytesWriter
-
-_INIT: Final = 0x01
-_OPEN: Final = 0x02
 
 
 class Redactor:
@@ -108,7 +104,7 @@ class LinkRedactor:
         first = content[0]
         if self._is_compressed and first <= 1:
             return False
-        return first & 0x1F == _INIT or first & 0x1F == _OPEN
+        return first & ID_BITS in (INIT_ID, OPEN_ID)
 
     def _handshake(self, direction: int, content: bytes, flags: int) -> tuple[bytes, int] | None:
         """A batch before the session is open, without credentials.

@@ -36,9 +36,9 @@ from zenlake.recording.packet_headers import (
 from zenlake.recording.tracked_items import Budget
 from zenlake.recording.tracked_link import TrackedLink
 from zenlake.wire import Init, decode_batch
+from zenlake.wire.headers import ID_BITS, INIT_ID
 
 _MASK: Final = 0xFFFF_FFFF
-_INIT: Final = 0x01
 
 
 class StatePacket(NamedTuple):
@@ -348,7 +348,7 @@ def _order_of(entry: tuple[int, int, int, bytes]) -> int:
 
 def _begins_another(link: TrackedLink, content: bytes) -> bool:
     """Whether a datagram is the InitSyn of another session between the same ends."""
-    if not link.is_open or link.is_group or not content or content[0] & 0x1F != _INIT:
+    if not link.is_open or link.is_group or not content or content[0] & ID_BITS != INIT_ID:
         return False
     messages = decode_batch(content).messages
     return bool(messages) and isinstance(messages[0], Init) and messages[0].cookie is None

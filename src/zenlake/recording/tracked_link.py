@@ -28,6 +28,7 @@ from zenlake.wire import (
 )
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.defaults import DEFAULT_BATCH_BYTES, DEFAULT_GROUP_BATCH_BYTES, DEFAULT_PRIORITY
+from zenlake.wire.headers import FRAME_ID, HAS_EXTENSIONS, ID_BITS, IS_RELIABLE, PRIORITY_EXTENSION
 from zenlake.wire.message import Message
 from zenlake.wire.sequence import next_sn, previous_sn
 from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
@@ -36,10 +37,6 @@ from zenlake.wire.values.zenoh_id import ZenohId
 
 PLAIN_HEAD_BYTES: Final = 16
 """Where the sequence number and the priority of a plain batch end, at the latest."""
-_FRAME: Final = 0x05
-_RELIABLE: Final = 0x20
-_EXTENDED: Final = 0x80
-_QOS: Final = 0x31
 
 
 class TrackedLink(TrackedMessages):
@@ -125,7 +122,7 @@ class TrackedLink(TrackedMessages):
                 data = decompress_batch(data)
             except WireError:
                 return
-        if len(data) < 2 or data[0] & 0x1F != _FRAME:
+        if len(data) < 2 or data[0] & ID_BITS != FRAME_ID:
             return
         header, sn, shift, at = data[0], 0, 0, 1
         while at < len(data) and at < 6:
@@ -136,12 +133,12 @@ class TrackedLink(TrackedMessages):
             if byte < 0x80:
                 break
         priority = DEFAULT_PRIORITY
-        if header & _EXTENDED:
-            if len(data) < at + 2 or data[at] != _QOS or data[at + 1] > 7:
+        if header & HAS_EXTENSIONS:
+            if len(data) < at + 2 or data[at] != PRIORITY_EXTENSION or data[at + 1] > 7:
                 self.batch(direction, data, order, time_ns)
                 return
             priority = data[at + 1]
-        lane = self._lane(side, priority << 1 | (1 if header & _RELIABLE else 0))
+        lane = self._lane(side, priority << 1 | (1 if header & IS_RELIABLE else 0))
         if lane.accept(sn, self.mask):
             lane.order, lane.time_ns = order, time_ns
             if lane.fragments:

@@ -13,7 +13,7 @@ from zenlake.errors import WireError
 from zenlake.gil_checkpoint import gil_checkpoint
 from zenlake.wire._generated.network import decode_network
 from zenlake.wire._generated.transport import decode_frame_head, decode_transport
-from zenlake.wire.ids import CLOSE_ID, FRAME_ID, ID_BITS, KEEP_ALIVE_ID, NETWORK_ID_MIN
+from zenlake.wire.headers import CLOSE_ID, FRAME_ID, ID_BITS, KEEP_ALIVE_ID, NETWORK_ID_MIN
 from zenlake.wire.message import Message, NetworkMessage, TransportMessage
 from zenlake.wire.runs import decode_runs
 from zenlake.wire.writer import BytesWriter

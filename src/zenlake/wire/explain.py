@@ -14,7 +14,7 @@ from zenlake.errors import LocalError, WireError
 from zenlake.limits import BATCH_BYTES_MAX, LOW_LATENCY_UNIT_BYTES_MAX
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.definitions import LAYOUTS
-from zenlake.wire.ids import ID_BITS, NETWORK_ID_MIN
+from zenlake.wire.headers import ID_BITS, NETWORK_ID_MIN
 from zenlake.wire.primitives import FIELD_ERRORS, wire_error
 from zenlake.wire.walk import BitSpan, Reader, Span
 from zenlake.wire.walk.functions import runtime_name

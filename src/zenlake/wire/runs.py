@@ -12,7 +12,7 @@ from zenlake._mypyc import mypyc_attr
 from zenlake.gil_checkpoint import gil_checkpoint
 from zenlake.wire._generated.data import Put
 from zenlake.wire._generated.network import Push, decode_network
-from zenlake.wire.ids import ID_BITS, NETWORK_ID_MIN
+from zenlake.wire.headers import ID_BITS, NETWORK_ID_MIN
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.push_run import PushRun
 from zenlake.wire.values.timestamp import Timestamp

@@ -22,12 +22,12 @@ from zenlake.api.values.zbytes import payload_bytes
 from zenlake.errors import ZError
 from zenlake.keyexpr import KeyExpr, Parameters, Selector
 from zenlake.session import Locality as CoreLocality
-from zenlake.wire.values.qos import QOS_BYTES
+from zenlake.wire.headers import QOS_BLOCK
+from zenlake.wire.values.qos import CONGESTION_BITS, QOS_BYTES
 
 _C = TypeVar("_C", bound=Constant)
-_CONGESTION_BITS: Final = (0x00, 0x08, 0x20)
-PUT_CONGESTION: Final = 0x00
-QUERY_CONGESTION: Final = 0x08
+PUT_CONGESTION: Final = 0
+QUERY_CONGESTION: Final = QOS_BLOCK
 # A cache of pure conversions, shared by all sessions: an entry depends on its text alone.
 _ENCODINGS_MAX: Final = 1_024
 _encodings: Final[dict[str, wire.Encoding | None]] = {}
@@ -100,7 +100,7 @@ def qos_of(
     else:
         name = "congestion_control"
         checked = constant(congestion_control, CongestionControl, name, CongestionControl.DROP)
-        byte |= _CONGESTION_BITS[int(checked)]
+        byte |= CONGESTION_BITS[int(checked)]
     if flag_of(express, "express"):
         byte |= 0x10
     return QOS_BYTES[byte]

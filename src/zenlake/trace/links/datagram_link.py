@@ -24,7 +24,14 @@ from zenlake.trace.links.units import (
 )
 from zenlake.wire import Close, Fragment, Init, Open
 from zenlake.wire.defaults import PROTOCOL_VERSION
-from zenlake.wire.ids import CLOSE_ID, FRAGMENT_ID, FRAME_ID, ID_BITS, KEEP_ALIVE_ID, NETWORK_ID_MIN
+from zenlake.wire.headers import (
+    CLOSE_ID,
+    FRAGMENT_ID,
+    FRAME_ID,
+    ID_BITS,
+    KEEP_ALIVE_ID,
+    NETWORK_ID_MIN,
+)
 
 _FORMS: Final = (COMPRESSED, PLAIN, LOW_LATENCY)
 """The order in which forms are tried: a compressed unit may look like a plain OAM or INIT."""

@@ -19,7 +19,7 @@ from zenlake.trace.links.datagram_link import DatagramBudget, DatagramLink
 from zenlake.trace.links.recognition import is_init
 from zenlake.trace.links.units import COMPRESSED, PLAIN, read_content
 from zenlake.wire import Hello, Init, Join, Scout, decode_scouting
-from zenlake.wire.ids import HELLO_ID, ID_BITS, SCOUT_ID
+from zenlake.wire.headers import HELLO_ID, ID_BITS, SCOUT_ID
 from zenlake.wire.message import ScoutingMessage
 
 SCOUTING_PORT: Final = 7446

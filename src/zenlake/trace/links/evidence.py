@@ -25,7 +25,18 @@ from zenlake.wire import (
 )
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.defaults import DEFAULT_PRIORITY, DEFAULT_SN_MASK
-from zenlake.wire.ids import CLOSE_ID, FRAGMENT_ID, FRAME_ID, ID_BITS, KEEP_ALIVE_ID
+from zenlake.wire.headers import (
+    CLOSE_ID,
+    DROP_EXTENSION,
+    FIRST_EXTENSION,
+    FRAGMENT_ID,
+    FRAME_ID,
+    HAS_EXTENSIONS,
+    ID_BITS,
+    IS_RELIABLE,
+    KEEP_ALIVE_ID,
+    PRIORITY_EXTENSION,
+)
 from zenlake.wire.message import Message
 from zenlake.wire.sequence import sn_distance
 
@@ -51,9 +62,6 @@ _REASON_MAX: Final = 7
 _SMALL_MAX: Final = 2
 """The most KEEP_ALIVEs in one unit."""
 _LEASE_MIN: Final = 10
-_QOS: Final = 0x31
-_FIRST: Final = 0x02
-_DROP: Final = 0x03
 _COOKIE_BYTES_MIN: Final = 8
 
 
@@ -158,15 +166,15 @@ def may_begin(head: bytes, numbers: Numbers) -> bool:
         if byte < 0x80:
             break
     priority = DEFAULT_PRIORITY
-    if head[0] & 0x80:
+    if head[0] & HAS_EXTENSIONS:
         while at + 1 < len(head):
-            if head[at] & 0x7F == _QOS:
+            if head[at] & 0x7F == PRIORITY_EXTENSION:
                 priority = head[at + 1] & 7
                 break
-            if head[at] & 0x7F not in (_FIRST, _DROP):
+            if head[at] & 0x7F not in (FIRST_EXTENSION, DROP_EXTENSION):
                 return True
             at += 1
-    return numbers.may_follow(priority << 1 | (head[0] & 0x20) >> 5, sn)
+    return numbers.may_follow(priority << 1 | (head[0] & IS_RELIABLE != 0), sn)
 
 
 def _weigh_messages(content: bytes, is_whole: bool, numbers: Numbers) -> int:

@@ -11,7 +11,7 @@ from typing import Final
 
 from zenlake.wire import Init
 from zenlake.wire.batch import decode_batch
-from zenlake.wire.ids import ID_BITS, INIT_ID
+from zenlake.wire.headers import ID_BITS, INIT_ID
 
 UNDECIDED: Final = "undecided"
 ZENOH: Final = "zenoh"

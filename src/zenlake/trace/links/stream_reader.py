@@ -28,7 +28,7 @@ from zenlake.trace.links.units import (
 )
 from zenlake.trace.links.websocket import BINARY, CONTINUATION, is_final, opcode, unmask
 from zenlake.wire import Fragment
-from zenlake.wire.ids import ID_BITS, OPEN_ID
+from zenlake.wire.headers import ID_BITS, OPEN_ID
 
 if TYPE_CHECKING:
     from zenlake.trace.links.connection import Connection

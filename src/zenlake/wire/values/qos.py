@@ -8,6 +8,7 @@ from typing import Final
 from zenlake._mypyc import mypyc_attr
 from zenlake.errors import LocalError
 from zenlake.wire.defaults import DEFAULT_QOS_BYTE
+from zenlake.wire.headers import QOS_BLOCK, QOS_BLOCK_FIRST, QOS_EXPRESS
 
 
 class Priority(IntEnum):
@@ -38,6 +39,8 @@ class CongestionControl(IntEnum):
 
 
 PRIORITIES: Final = list(Priority)
+CONGESTION_BITS: Final = (0, QOS_BLOCK, QOS_BLOCK_FIRST)
+"""Of the QoS byte, for each `CongestionControl`."""
 
 
 @mypyc_attr(acyclic=True)
@@ -60,8 +63,8 @@ class QoS:
         congestion: CongestionControl = CongestionControl.DROP,
         express: bool = False,
     ) -> QoS:
-        how = (0x00, 0x08, 0x20)[congestion]
-        return QOS_BYTES[priority | how | (0x10 if express else 0)]
+        bits = CONGESTION_BITS[congestion] | (QOS_EXPRESS if express else 0)
+        return QOS_BYTES[priority | bits]
 
     @property
     def priority(self) -> Priority:
@@ -69,15 +72,15 @@ class QoS:
 
     @property
     def congestion(self) -> CongestionControl:
-        if self.byte & 0x08:
+        if self.byte & QOS_BLOCK:
             return CongestionControl.BLOCK
-        if self.byte & 0x20:
+        if self.byte & QOS_BLOCK_FIRST:
             return CongestionControl.BLOCK_FIRST
         return CongestionControl.DROP
 
     @property
     def express(self) -> bool:
-        return self.byte & 0x10 != 0
+        return self.byte & QOS_EXPRESS != 0
 
     def __str__(self) -> str:
         express = ", express" if self.express else ""

@@ -10,7 +10,7 @@ from typing import Any
 
 from zenlake.errors import WireError
 from zenlake.wire.definitions import LAYOUTS
-from zenlake.wire.ids import ID_BITS, NETWORK_ID_MIN
+from zenlake.wire.headers import ID_BITS, NETWORK_ID_MIN
 from zenlake.wire.kinds import LINK_STATE_OAM_ID
 from zenlake.wire.layout import (
     Bits,

@@ -1,4 +1,4 @@
-# Parts: ff20423734e4ea55
+# Parts: 063e337c003ebce8
 """Kernel: packets to pairs, to streams, to batches, in one loop over a stretch of packets."""
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ from zenlake.lake.fast_reader.scan.numbers import (
 )
 from zenlake.lake.fast_reader.scan.packets import Packets
 from zenlake.lake.fast_reader.scan.statuses import END, FRAGMENTED, FULL, NEW_PAIR
+from zenlake.wire.headers import IS_ANSWER
 
 INIT_BYTES_MIN: Final = 4
 INIT_BYTES_MAX: Final = 4_096
@@ -88,7 +89,6 @@ UNSURE: Final = 4
 INIT_SEEN_WORDS: Final = 4
 """Columns of an INIT: pair (-1: UDP), role, and the zid in two words, the lower first."""
 
-_ANSWER: Final = 0x20
 _ZID_AT: Final = 3
 
 
@@ -315,7 +315,7 @@ def _note_init(
     """An INIT begins with header, version, length of the identity, and the identity (§14)."""
     at = counters[INITS_SEEN]
     inits_seen[at, 0] = pair
-    inits_seen[at, 1] = 1 if byte(data, begin) & _ANSWER else 0
+    inits_seen[at, 1] = 1 if byte(data, begin) & IS_ANSWER else 0
     inits_seen[at, 2] = 0
     inits_seen[at, 3] = 0
     first = begin + _ZID_AT

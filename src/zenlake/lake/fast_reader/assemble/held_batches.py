@@ -1,4 +1,4 @@
-# Parts: cf67e4d597357313
+# Parts: b451c30c1ce11e32
 """HeldBatches: the parts of unfinished batches, which are kept when the window moves on."""
 
 from __future__ import annotations

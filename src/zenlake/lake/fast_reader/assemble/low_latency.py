@@ -10,10 +10,8 @@ from typing import Final
 
 from zenlake.columnar.jit import inlined
 from zenlake.lake.fast_reader.scan.numbers import Bytes, byte
+from zenlake.wire.headers import HAS_EXTENSIONS, HAS_SIZES, IS_ANSWER
 
-_HAS_EXTENSIONS: Final = 0x80
-_HAS_SIZES: Final = 0x40
-_HAS_COOKIE: Final = 0x20
 _ENCODING: Final = 0x60
 _UNIT: Final = 0x00
 _NUMBER: Final = 0x20
@@ -32,12 +30,12 @@ def agrees_on_low_latency(data: Bytes, begin: int, stop: int) -> bool:
         return False
     header = byte(data, begin)
     at = begin + 4 + (byte(data, begin + 2) >> 4)
-    if header & _HAS_SIZES:
+    if header & HAS_SIZES:
         at += 3
-    if header & _HAS_COOKIE:
+    if header & IS_ANSWER:
         size, at = _number(data, at, stop)
         at += size
-    more = header & _HAS_EXTENSIONS
+    more = header & HAS_EXTENSIONS
     while more and at < stop:
         extension = byte(data, at)
         at += 1
@@ -50,7 +48,7 @@ def agrees_on_low_latency(data: Bytes, begin: int, stop: int) -> bool:
                 at += size
         elif encoding != _UNIT:
             return False
-        more = extension & 0x80
+        more = extension & HAS_EXTENSIONS
     return False
 
 

@@ -10,10 +10,9 @@ import numpy as np
 from zenlake import columnar
 from zenlake.lake.fast_reader.columns.decoded import Decoded
 from zenlake.lake.fast_reader.columns.units import Units
+from zenlake.wire.headers import CLOSE_ID, ID_BITS, INIT_ID, OPEN_ID
 
-_ID_BITS: Final = 0x1F
-_CLOSE_ID: Final = 0x03
-_IDS: Final = (0x01, 0x02, _CLOSE_ID)
+_IDS: Final = (INIT_ID, OPEN_ID, CLOSE_ID)
 """INIT, OPEN, CLOSE."""
 
 
@@ -30,12 +29,12 @@ class HandshakeBatch(NamedTuple):
 
     @property
     def is_close(self) -> bool:
-        return self.content[0] & _ID_BITS == _CLOSE_ID
+        return self.content[0] & ID_BITS == CLOSE_ID
 
 
 def handshake_batches(decoded: Decoded) -> list[HandshakeBatch]:
     units = decoded.units
-    ids = units.data[units.bounds[:-1]] & _ID_BITS
+    ids = units.data[units.bounds[:-1]] & ID_BITS
     is_one = np.isin(ids, _IDS) & (units.form <= columnar.LOW_LATENCY)
     found = np.flatnonzero(is_one)
     view = units.data.data

@@ -9,9 +9,9 @@ import numpy as np
 from zenlake.lake.fast_reader.columns.units import Units
 from zenlake.wire import Fragment
 from zenlake.wire.batch import decode_batch
+from zenlake.wire.headers import FRAGMENT_ID
 
 _ID_BITS: Final = 0x1F
-_FRAGMENT: Final = 0x06
 
 
 class Whole(NamedTuple):
@@ -39,7 +39,7 @@ class Reassembly:
     def feed(self, units: Units) -> list[Whole]:
         headers = units.data[units.bounds[:-1]] & _ID_BITS
         found: list[Whole] = []
-        for unit in np.flatnonzero(headers == _FRAGMENT).tolist():
+        for unit in np.flatnonzero(headers == FRAGMENT_ID).tolist():
             fragment = decode_batch(units.content(unit)).messages[-1]
             assert isinstance(fragment, Fragment)
             place = (int(units.pair[unit]), int(units.direction[unit]))

@@ -1,4 +1,4 @@
-# Parts: 4009371ddfcafc0f
+# Parts: 36961efae1a44128
 """Kernel: whether the exact reader would find nothing to report in the messages of a pair.
 
 It follows handshake, sequence numbers and fragments as `trace.sessions` and `trace.channel` do. The

@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING, Final
 from zenlake.columnar.jit import inlined
 from zenlake.columnar.memory import get_long, get_small, get_word, load
 from zenlake.lake.fast_reader.screening._generated import codes
+from zenlake.wire.headers import (
+    HAS_EXTENSIONS,
+    HAS_SUFFIX,
+    KEEP_ALIVE_ID,
+    PRIORITY_EXTENSION,
+    QOS_EXTENSION,
+)
 
 if TYPE_CHECKING:
     from zenlake.columnar.memory import Buffer, Table
 
 _RARE: Final = codes.HAS_NETWORK_TIMESTAMP | codes.HAS_BUDGET | codes.HAS_BODY_SHM
 """So rare that their size is not computed."""
-_MORE: Final = 0x80
-"""Set in the header of an extension if another one follows."""
-_QOS_HEADER: Final = 0x21
-_PRIORITY_HEADER: Final = 0x31
-_KEEP_ALIVE_HEADER: Final = 0x04
 
 
 @inlined
@@ -34,7 +36,7 @@ def may_be_noncanonical(
     if kind == codes.FRAME or kind == codes.FRAGMENT:
         return _is_noncanonical_carrier(buf, table, room, count, row, kind)
     if kind == codes.KEEP_ALIVE:
-        return load(buf, get_word(table, room, codes.OFFSET_COLUMN, row)) != _KEEP_ALIVE_HEADER
+        return load(buf, get_word(table, room, codes.OFFSET_COLUMN, row)) != KEEP_ALIVE_ID
     if kind == codes.PUSH_PUT or kind == codes.PUSH_DEL or kind == codes.REQUEST:
         return _is_noncanonical_message(buf, table, room, row, kind)
     if codes.RESPONSE_FINAL <= kind <= codes.RESPONSE_ERR:
@@ -160,7 +162,7 @@ def _is_noncanonical_message(buf: Buffer, table: Table, room: int, row: int, kin
         if header & 0x60:
             return True
     else:
-        if header & 0x20 and not suffix:
+        if header & HAS_SUFFIX and not suffix:
             return True
         head += _integer(get_word(table, room, codes.KEY_SCOPE_COLUMN, row)) + (
             _stretch(suffix) if suffix else 0
@@ -174,7 +176,7 @@ def _is_noncanonical_message(buf: Buffer, table: Table, room: int, row: int, kin
     length = get_word(table, room, codes.LENGTH_COLUMN, row)
     if length != head + _extensions(table, room, row, present) + reply + body:
         return True
-    if present & codes.HAS_QOS and _is_noncanonical_byte(buf, offset + head, _QOS_HEADER, 0xC0):
+    if present & codes.HAS_QOS and _is_noncanonical_byte(buf, offset + head, QOS_EXTENSION, 0xC0):
         return True
     if kind == codes.RESPONSE_FINAL:
         return False
@@ -188,7 +190,7 @@ def _is_noncanonical_message(buf: Buffer, table: Table, room: int, row: int, kin
 def _is_noncanonical_byte(buf: Buffer, at: int, header: int, reserved: int) -> bool:
     """Whether the first extension is another one, or its byte has reserved bits set."""
     value = load(buf, at + 1)
-    return load(buf, at) & ~_MORE != header or value & reserved != 0 or value > 0x7F
+    return load(buf, at) & ~HAS_EXTENSIONS != header or value & reserved != 0 or value > 0x7F
 
 
 @inlined
@@ -243,7 +245,7 @@ def _is_noncanonical_carrier(
         return True
     head = 1 + _integer(get_word(table, room, codes.SN_COLUMN, row))
     if present & codes.HAS_PRIORITY:
-        if _is_noncanonical_byte(buf, offset + head, _PRIORITY_HEADER, 0xF8):
+        if _is_noncanonical_byte(buf, offset + head, PRIORITY_EXTENSION, 0xF8):
             return True
         head += 2
     if kind == codes.FRAGMENT:

@@ -30,6 +30,7 @@ from zenlake.lake.source.live.live_files import (
 )
 from zenlake.limits import CAPTURE_BLOCK_BYTES_MAX, STREAM_HANDSHAKE_SECONDS_MAX
 from zenlake.recording.state_tracker import StateTracker
+from zenlake.wire.headers import CLOSE_ID, ID_BITS, INIT_ID, IS_ANSWER, OPEN_ID
 
 DESCRIPTION: Final = "recording.json"
 _DESCRIPTION_BYTES_MAX: Final = 4_096
@@ -43,11 +44,6 @@ _LARGE_BYTES: Final = 60_000
 _HANDSHAKES_MAX: Final = 1_024
 _TCP: Final = 6
 _FIN_RST: Final = 0x05
-_ID_MASK: Final = 0x1F
-_INIT: Final = 0x01
-_OPEN: Final = 0x02
-_CLOSE: Final = 0x03
-_ACK: Final = 0x20
 
 
 def is_recording(path: str) -> bool:
@@ -323,9 +319,10 @@ class _Walk:
         place = payload + 2 if protocol == _TCP else payload
         if place < first + captured:
             header = buffer[place]
-            if header & _ID_MASK == _INIT and len(self._opening) < _HANDSHAKES_MAX:
+            kind = header & ID_BITS
+            if kind == INIT_ID and len(self._opening) < _HANDSHAKES_MAX:
                 self._opening.setdefault(link, self._time_ns)
-            elif header & _ID_MASK == _CLOSE or (header & _ID_MASK == _OPEN and header & _ACK):
+            elif kind == CLOSE_ID or (kind == OPEN_ID and header & IS_ANSWER):
                 self._opening.pop(link, None)
 
 
