@@ -47,9 +47,11 @@ class Up:
             env=child_environment(),
         )
         assert self.process.stdout is not None
-        lines = [self.process.stdout.readline() for _ in range(3)]
-        assert [line.split()[0] for line in lines] == ["recording", "lake", "report"], lines
-        self.page = lines[2].split()[1]
+        lines = [self.process.stdout.readline() for _ in range(4)]
+        names = ["router", "recording", "lake", "report"]
+        assert [line.split()[0] for line in lines] == names, lines
+        assert lines[0].split()[1] == self.endpoint, "it accepts connections now"
+        self.page = lines[3].split()[1]
 
     def sql(self, statement: str) -> list[dict[str, Any]]:
         command = [sys.executable, "-m", "zenlake.cli.main", "sql", "--lake", self.lake]

@@ -12,17 +12,24 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 _LOOK_S: Final = 0.5
 
 
 class ChildCommand:
-    """A child process; `on_line` gets its lines of output, which are shown without it."""
+    """A child process; `on_line` gets its lines of output, which are shown without it.
+
+    `variables` are added to its environment.
+    """
 
     def __init__(
-        self, name: str, options: list[str], on_line: Callable[[str], None] | None = None
+        self,
+        name: str,
+        options: list[str],
+        on_line: Callable[[str], None] | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         self.name = name
         command = [sys.executable, "-m", "zenlake.cli.child_command", str(os.getpid())]
@@ -32,6 +39,7 @@ class ChildCommand:
             stdout=None if on_line is None else subprocess.PIPE,
             text=True,
             start_new_session=True,
+            env={**os.environ, **(variables or {})},
         )
         self._is_stopped = False
         self._reader: threading.Thread | None = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.cli import router_explain
 from zenlake.cli.ending import Ending
+from zenlake.cli.readiness import report_ready
 from zenlake.cli.recording_options import (
     add_recording_arguments,
     refuse_without_path,
@@ -89,21 +90,23 @@ def run(args: argparse.Namespace) -> int:
     log.info("zenlake %s, mode %s", zenlake.__version__, config.mode)
     log.debug("configuration: %s", config)
     with zenlake.open(config) as session:
-        _log_opened(log, session)
+        locators = _locators(session)
+        log.info("the id is %s", session.zid())
+        for locator in locators:
+            log.info("reachable at %s", locator)
+        report_ready(", ".join(locators))
         while not ending.wait(_LOOK_S):
             pass
         log.info("ended by %s", ending.name)
     return 0
 
 
-def _log_opened(log: logging.Logger, session: Session) -> None:
+def _locators(session: Session) -> list[str]:
     from zenlake.node import Node
 
     node = session._handle.node
     assert isinstance(node, Node)
-    log.info("the id is %s", session.zid())
-    for locator in node.locators():
-        log.info("reachable at %s", locator)
+    return [str(locator) for locator in node.locators()]
 
 
 def _refuse_unsupported(args: argparse.Namespace) -> None:

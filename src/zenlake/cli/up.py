@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any, Final
 
 from zenlake.cli.child_command import ChildCommand
@@ -12,6 +11,7 @@ from zenlake.cli.ending import Ending
 from zenlake.cli.extras import needs_extra
 from zenlake.cli.follow import EVERY_SECONDS, seconds
 from zenlake.cli.output import print_error, print_json, safe
+from zenlake.cli.readiness import ReadinessSocket, report_ready
 from zenlake.cli.recording_options import add_recording_arguments
 from zenlake.cli.report_server import ReportServer
 
@@ -75,11 +75,14 @@ def run(args: argparse.Namespace) -> int:
         import pyspark  # noqa: F401  # the command that needs it runs in another process
     ending = Ending()
     with ReportServer(args.port, args.lake) as server:
-        router = ChildCommand("router", _router_options(args))
-        if not _is_recording(args, router, ending):
+        with ReadinessSocket() as readiness:
+            router = ChildCommand("router", _router_options(args), variables=readiness.variables)
+            locators = _locators_when_ready(router, readiness, ending)
+        if locators is None:
             return _stop([router])
         follow = ChildCommand("pipeline", _follow_options(args), on_line=_printer(args, server))
-        _announce(args, server)
+        _announce(args, locators, server)
+        report_ready(server.address)
         children = [router, follow]
         while not ending.wait(_LOOK_S) and all(one.is_running() for one in children):
             pass
@@ -88,13 +91,15 @@ def run(args: argparse.Namespace) -> int:
         return _stop(children)
 
 
-def _is_recording(args: argparse.Namespace, router: ChildCommand, ending: Ending) -> bool:
-    """Waits for the recording, which the router makes before it opens its links."""
-    marker = Path(args.record) / "recording.json"
-    while router.is_running() and not ending.wait(_LOOK_S):
-        if marker.exists():
-            return True
-    return False
+def _locators_when_ready(
+    router: ChildCommand, readiness: ReadinessSocket, ending: Ending
+) -> str | None:
+    """Waits until the router accepts connections, and so the recording exists; None if it ended."""
+    while router.is_running() and not ending.name:
+        locators = readiness.status(_LOOK_S)
+        if locators is not None:
+            return locators
+    return None
 
 
 def _stop(children: list[ChildCommand]) -> int:
@@ -134,9 +139,10 @@ def _follow_options(args: argparse.Namespace) -> list[str]:
     return found
 
 
-def _announce(args: argparse.Namespace, server: ReportServer) -> None:
+def _announce(args: argparse.Namespace, locators: str, server: ReportServer) -> None:
     if args.quiet or args.json:
         return
+    print(f"router     {safe(locators)}")
     print(f"recording  {safe(args.record)}")
     print(f'lake       {safe(args.lake)}   zenlake sql --lake {safe(args.lake)} "SHOW TABLES"')
     print(f"report     {server.address}", flush=True)
