@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         from zenlake.lake.follow.old_files import KEEP_SECONDS
         from zenlake.lake.follow.recordings import recording_id
         from zenlake.lake.follow.settings import Settings
-        from zenlake.lake.spark import session
+        from zenlake.lake.spark import QUICK_START, session
     for path in args.inputs:
         recording_id(path)  # before Spark starts, which takes seconds
     stop = following.Stop()
@@ -89,7 +89,9 @@ def run(args: argparse.Namespace) -> int:
         state=args.state,
     )
     with _stopped_by_signals(stop):
-        spark = session(args.master, app="zenlake pipeline --follow")
+        # Java only starts small tasks here: the rows stay in the Python workers.
+        quick = QUICK_START if args.master is None else {}
+        spark = session(args.master, app="zenlake pipeline --follow", **quick)
         following.follow(
             args.inputs,
             args.lake,

@@ -6,14 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.child_process import child_environment
+from tests.waiting import until
 
 WAIT_SECONDS = 300
-_POLL_SECONDS = 0.002
 # A process that will be killed soon need not be optimised by Java.
 _JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
@@ -25,13 +24,15 @@ def environment() -> dict[str, str]:
 
 def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[bytes]) -> bool:
     """Waits for a condition; returns False if the process ended first."""
-    until = time.monotonic() + WAIT_SECONDS
-    while not is_so():
-        if process.poll() is not None:
-            return False
-        assert time.monotonic() < until, "waited for too long"
-        time.sleep(_POLL_SECONDS)
-    return True
+    found = False
+
+    def is_over() -> bool:
+        nonlocal found
+        found = is_so()
+        return found or process.poll() is not None
+
+    until(is_over, WAIT_SECONDS)
+    return found
 
 
 class Driver:

@@ -15,6 +15,7 @@ from tests.lake.faults.workers import kill_workers
 from tests.lake.follow.comparison import batch_tables, differences
 from tests.lake.follow.growing import GrowingRecording, grow_slowly, raw_packets
 from tests.lake.follow.test_follow_killed import CAPTURES, PATIENCE_S, start
+from tests.waiting import until
 from zenlake.lake.publish import Store
 
 KILLS = 12 if IS_FULL else 2
@@ -24,14 +25,16 @@ pytestmark = pytest.mark.spark
 
 def kill_in_a_task(process: subprocess.Popen[str], lake: Path, begun: set[Path]) -> None:
     """Kills all workers while a task that is new has a folder for its files."""
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until and process.poll() is None:
+
+    def is_killed() -> bool:
+        assert process.poll() is None, "the driver ended by itself"
         found = {*lake.glob("_staging/*/task-*")} - begun
-        if found and kill_workers(process.pid, signal.SIGKILL):
-            begun |= found
-            return
-        time.sleep(0.002)
-    raise AssertionError(f"no task began: {process.poll()}")
+        if not found or not kill_workers(process.pid, signal.SIGKILL):
+            return False
+        begun.update(found)
+        return True
+
+    until(is_killed, PATIENCE_S)
 
 
 @pytest.mark.xdist_group("killed_workers")
@@ -73,7 +76,7 @@ def test_task_that_dies_each_time_is_one_line_and_the_next_run_goes_on(tmp_path:
     recording.grow(50)
     while process.poll() is None:
         kill_workers(process.pid, signal.SIGKILL)
-        time.sleep(0.002)
+        time.sleep(0.01)  # a task lives longer
     said = process.communicate()[1]
     assert (process.returncode, said.count("\n")) == (2, 1), said
     assert said.startswith("zenlake: Spark failed: ")

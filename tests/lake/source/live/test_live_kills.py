@@ -27,6 +27,7 @@ from tests.lake.source.live.recorded import (
     recorded_packets,
 )
 from tests.lake.source.live.test_live_spark import Sink, batch_rows
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -89,11 +90,8 @@ def has_more(folder: Path, count: int) -> bool:
 
 
 def wait_for(is_so: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert process.poll() is None, "the driver ended by itself"
-        assert time.monotonic() < until, "waited for too long"
-        time.sleep(0.005)
+    until(lambda: is_so() or process.poll() is not None, PATIENCE_S)
+    assert process.poll() is None, "the driver ended by itself"
 
 
 @pytest.mark.parametrize("kind", [PLANNER, WORKER], ids=["latestOffset", "read"])
@@ -107,12 +105,9 @@ def test_killed_python_process_costs_no_row(
     for part in parts_of(packets, WORKER_KILLS):
         recorder.write(part)
         query = sink.start(recorder.folder, processingTime="0 seconds")
-        until = time.monotonic() + 60
-        while not (found := children_of(os.getpid(), kind)):
-            assert time.monotonic() < until
-            time.sleep(0.002)
+        until(lambda: children_of(os.getpid(), kind), 60)  # this turn's
         time.sleep(0.02 * (killed % 5))
-        for process in found:
+        for process in children_of(os.getpid(), kind):
             try:
                 os.kill(process, signal.SIGKILL)
                 killed += 1
