@@ -126,8 +126,8 @@ def test_a_damaged_capture_is_read_with_a_warning(
 @pytest.mark.parametrize(
     ("arguments", "cause"),
     [
-        (["SELECT 1"], "nothing to query: give captures before the query, or --lake DIR"),
-        ([], "nothing to query: give captures before the query, or --lake DIR"),
+        (["SELECT 1"], "nothing to query: name captures before the query, or --lake DIR"),
+        ([], "nothing to query: name captures before the query, or --lake DIR"),
         (["SELECT 1", QUERIES], "SELECT 1: no such capture; the query comes last"),
         (["no.pcap", "SELECT 1"], "no.pcap: cannot be opened: No such file or directory"),
         ([__file__, "SELECT 1"], f"{__file__}: neither pcap nor pcapng: it begins with"),

@@ -44,7 +44,7 @@ def test_a_summary_that_says_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["-"], "standard input cannot be read by several tasks: give a file"),
+        (["-"], "standard input cannot be read by several tasks: name a file"),
         (["nothing.pcap"], "nothing.pcap: cannot be opened: No such file or directory"),
     ],
 )
@@ -63,7 +63,7 @@ def test_progress_adds_up_the_counts_of_tasks(tmp_path: Path) -> None:
 
     progress = ProgressLine(Terminal(), is_silent=True)  # type: ignore[arg-type]  # all it asks
     progress.pipeline_step("survey", tmp_path, 0)
-    assert progress.line().startswith("looking at the captures")
+    assert progress.line().startswith("surveying the captures")
     progress.pipeline_step("read", tmp_path, 200_000)
     (tmp_path / "progress-0-0").write_text("300")
     (tmp_path / "progress-0-1").write_text("200")

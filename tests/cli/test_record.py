@@ -207,7 +207,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["DIR"], "what to record? give -k KEY, or --liveliness KEY"),
+        (["DIR"], "nothing to record: use -k KEY or --liveliness KEY"),
         (["-k", "a//b", "DIR"], "a chunk is empty"),
         (["-k", "a", "--exclude", "a//b", "DIR"], "recording/exclude"),
         (["-k", "a", "--segment-bytes", "many", "DIR"], "'many' is not a size such as 64M"),

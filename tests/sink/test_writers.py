@@ -272,7 +272,7 @@ def test_a_plain_row_that_cannot_be_sent_is_named(router: str) -> None:
     [
         ("value binary", "column key is missing"),
         ("key string", "column value (or payload) is missing"),
-        ("key string, value binary, payload binary", "column value is there twice"),
+        ("key string, value binary, payload binary", "column value occurs twice"),
         ("key string, value int", "column value is BINARY or STRING, not INT: cast it"),
         ("key string, value binary, priority double", "column priority is TINYINT or SMALLINT"),
         ("key string, value binary, extra int", "there is no column 'extra'; there are: key, val"),

@@ -24,7 +24,7 @@ def cell_text(value: Any, characters_max: int | None = CELL_CHARACTERS_MAX) -> s
     elif isinstance(value, (dict, list, tuple)):
         text = str(cell_json(value))
     elif isinstance(value, str):
-        # Shortened first: what is cut off need not be escaped.
+        # Shorten first, so that only the shown part is escaped.
         text = value if characters_max is None else value[: characters_max + 1]
     else:
         text = str(value)
@@ -52,7 +52,7 @@ def cell_json(value: Any) -> Any:
     if isinstance(value, (bytes, bytearray)):
         return value.hex()
     if isinstance(value, float):
-        # JSON has no word for these numbers.
+        # JSON cannot represent NaN and infinity.
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Decimal):
         return float(value)

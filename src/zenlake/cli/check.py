@@ -23,7 +23,7 @@ from zenlake.trace.trace import Steps
 
 EXAMPLES = """examples:
   zenlake check capture.pcapng
-  zenlake check --severity error *.pcapng             without what receivers tolerate
+  zenlake check --severity error *.pcapng             only errors
   zenlake check --rule response-final-missing capture.pcapng
   zenlake check --json capture.pcapng.gz
   zenlake check --list                                all rules, with their pages

@@ -1,7 +1,7 @@
-"""ChildCommand: a zenlake command in a process of its own, which ends with its parent.
+"""ChildCommand: a zenlake command in a child process, which ends with its parent.
 
 The child is in another process group, so that Ctrl-C in a terminal reaches only the parent, which
-ends its children in order. A child whose parent is gone ends itself, as by SIGTERM.
+ends its children in order. A child whose parent is gone sends itself SIGTERM.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LOOK_S: Final = 0.5
 
 
 class ChildCommand:
-    """A child process; `on_line` gets its lines of output, which are shown without it.
+    """A child process. `on_line` gets each line of its output; without it, the lines are shown.
 
     `variables` are added to its environment.
     """
@@ -59,8 +59,8 @@ class ChildCommand:
 
     @property
     def is_failed(self) -> bool:
-        """Whether it ended, but not in order. One that is stopped while it starts has not failed:
-        it has no handler for the signal yet."""
+        """Whether the child ended with an error. A child that SIGTERM kills before it has a signal
+        handler has not failed."""
         in_order = (0, -signal.SIGTERM) if self._is_stopped else (0,)
         return self.exit_code is not None and self.exit_code not in in_order
 
@@ -68,7 +68,7 @@ class ChildCommand:
         return self._process.poll() is None
 
     def stop(self, patience_s: float) -> bool:
-        """Ends it in order; False if it had to be killed."""
+        """Ends the child in order; returns False if it had to be killed."""
         if self.is_running():
             self._is_stopped = True
             self._process.terminate()

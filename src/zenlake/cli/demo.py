@@ -1,4 +1,4 @@
-"""zenlake demo: what failed in a capture that comes with the package, and how to look closer."""
+"""zenlake demo: explains what failed in a capture of the package, and shows further commands."""
 
 from __future__ import annotations
 

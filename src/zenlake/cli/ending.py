@@ -1,4 +1,4 @@
-"""How commands that run until they are stopped end: SIGTERM or SIGINT."""
+"""Ending: how commands that run until SIGTERM or SIGINT wait for that signal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Ending:
     def __init__(self) -> None:
         self._event = threading.Event()
         self.name = ""
-        """The signal that came."""
+        """The name of the signal, once one has come."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._handle)
 
@@ -24,6 +24,6 @@ class Ending:
         self._event.set()
 
     def wait(self, seconds: float) -> bool:
-        """Whether a signal came. Call it again and again: one that comes just before the thread
-        blocks does not wake it."""
+        """Wait for a signal; returns whether one came. Call it in a loop: a signal that comes just
+        before the thread blocks does not wake it."""
         return self._event.wait(seconds)

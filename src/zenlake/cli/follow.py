@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--state",
         metavar="DIR",
-        help="with --follow into a store: a local folder for what is kept between two versions "
+        help="with --follow into a store: a local folder for the state between two versions "
         "(default: the recording's name with .followed)",
     )
 
@@ -65,7 +65,7 @@ def seconds(text: str) -> float:
 
 
 def refuse_options(args: argparse.Namespace) -> None:
-    """Error if an option was given that only --follow has."""
+    """Refuse options that need --follow."""
     given = (args.every, args.keep, args.state, args.until_end or None)
     if any(one is not None for one in given):
         raise LocalError("--every, --keep, --state and --until-end need --follow")

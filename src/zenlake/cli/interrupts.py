@@ -1,12 +1,11 @@
 """How signals end a command: Ctrl-C, `kill` and a closed terminal.
 
-Most commands get a KeyboardInterrupt while they run, clean up, and exit with 130. Before and after
-that, while Python imports or shuts down, the exception would not be caught: there the signal
-handler ends the process. SIGTERM and SIGHUP always do so.
+Most commands get a KeyboardInterrupt while they run, clean up, and exit with 130. While Python
+imports modules or shuts down, nothing would catch the exception: then the signal handler ends the
+process. After SIGTERM and SIGHUP the handler always ends the process.
 
-Ctrl-C does so as well in commands that start Java. Spark's Java process ignores it and outlives its
-driver by seconds, and an exception that passes through the gateway to it makes the gateway print a
-traceback.
+It also does so after Ctrl-C in commands that start Java: Spark's Java process ignores Ctrl-C and
+outlives its driver by seconds, and the gateway to Java would print a traceback.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ def ending_immediately() -> Iterator[None]:
 def kill_children() -> None:
     """Kill all descendants of this process."""
     stopped: set[int] = set()
-    # Stopped first: a stopped process starts no others, and stays the parent of its children.
+    # Stop before killing: a stopped process starts no others, and remains their parent.
     while found := _descendants() - stopped:
         for pid in found:
             _send(pid, signal.SIGSTOP)
@@ -131,7 +130,7 @@ def _parent(pid: int) -> int | None:
     """The parent of a process; None if the process has ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            # The name of the program is in brackets, and may hold any character.
+            # The name of the program is in brackets, and may contain any character.
             state, parent, *_ = file.read().rpartition(b")")[2].split()
     except (OSError, ValueError):
         return None

@@ -134,7 +134,7 @@ def _run(arguments: list[str], is_own_process: bool = False) -> int:
 
 
 def _add_words(parser: argparse.ArgumentParser, args: argparse.Namespace, rest: list[str]) -> None:
-    """Add positional arguments after an option (`sql a.pcap --json SQL`), which argparse leaves.
+    """Add positional arguments after an option (`sql a.pcap --json SQL`), which argparse returns.
 
     `words_go_to` of a command names the list that gets them.
     """

@@ -1,5 +1,5 @@
-"""Output of commands: colour only on a terminal, JSON one object per line, control characters
-escaped, because captures contain text of strangers.
+"""Output of commands: colour only on a terminal, JSON one object per line. Control characters are
+escaped, because captures contain untrusted text.
 """
 
 from __future__ import annotations

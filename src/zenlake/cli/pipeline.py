@@ -36,7 +36,7 @@ workers of a cluster must be able to open; credentials are taken from the enviro
 
 --follow reads recordings (zenlake record, zenlake router --record) while they grow, and publishes a
 version every few seconds, until Ctrl-C. Then it reads what was recorded until that moment. Started
-again, it goes on where it stopped, or was killed. Each version has the rows of one run over the
+again, it continues where it stopped or was killed. Each version has the rows of one run over the
 recording as it is then; docs/live.md has the exceptions.
 exit codes: 0 done; 1 done, but a file was damaged or could not be read; 2 nothing could be read
 """

@@ -11,12 +11,12 @@ _SECONDS: Final = 0.25
 _BAR_CHARACTERS: Final = 24
 _CLEAR: Final = "\r\x1b[2K"
 _BYTES_A_MESSAGE: Final = 200
-"""The size of a message before anything is known of the capture."""
+"""The assumed size of a message in a capture."""
 _WORDS: Final = {
-    "survey": "looking at the captures",
+    "survey": "surveying the captures",
     "read": "reading",
     "captures": "reading",
-    "derive": "putting together",
+    "derive": "deriving tables",
     "publish": "publishing",
 }
 

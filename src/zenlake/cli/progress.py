@@ -22,7 +22,7 @@ _ERASE: Final = "\r\x1b[K"
 
 def watched(trace: Trace, paths: list[str]) -> Iterator[TraceEvent]:
     """The events of the trace; shows progress."""
-    # Not if messages are printed on the terminal: these show progress well enough.
+    # Messages that are printed on the terminal show the progress already.
     for events in watched_chunks(trace, paths, is_shown=not sys.stdout.isatty()):
         yield from events
 

@@ -39,7 +39,7 @@ _LOOK_S: Final = 0.2
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     add = parser.add_argument
-    add("path", metavar="DIR", help="folder of the recording; made if it is not there")
+    add("path", metavar="DIR", help="folder of the recording; created if it does not exist")
     add("-k", "--key", metavar="KEY", action="append", help="key expression; repeatable")
     add(
         "--liveliness",
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
     keys, tokens = args.key or [], args.liveliness or []
     if not keys and not tokens:
-        raise LocalError("what to record? give -k KEY, or --liveliness KEY")
+        raise LocalError("nothing to record: use -k KEY or --liveliness KEY")
     for key in (*keys, *tokens):
         validate(key)
     config = config_of(args)
@@ -106,7 +106,7 @@ def config_of(args: argparse.Namespace) -> Config:
 
 
 class _Shown:
-    """What the command prints: JSON lines, or a line of progress on a terminal."""
+    """The output of the command: JSON lines, or a progress line on a terminal."""
 
     def __init__(self, recording: Recording, args: argparse.Namespace) -> None:
         self._recording = recording
@@ -141,7 +141,7 @@ class _Shown:
         return f"{_totals(stats)}, {rate:,.1f} MB/s"
 
     def finish(self) -> int:
-        """After the end; returns the exit code."""
+        """Print the totals at the end; returns the exit code."""
         stats = self._recording.stats()
         if self._is_line:
             sys.stderr.write(_ERASE)

@@ -1,4 +1,4 @@
-"""Options of commands that record: how segments are cut and kept, and what is left out."""
+"""Options of commands that record: size and retention of segments, keys that are left out."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def set_recording(config: Config, args: argparse.Namespace, path: str) -> None:
-    """Set the configuration keys of a recording; options that are not given stay as they are."""
+    """Set the configuration keys of a recording from the options that are set."""
     given = {
         "path": path,
         "exclude": args.exclude,
@@ -52,7 +52,7 @@ def set_recording(config: Config, args: argparse.Namespace, path: str) -> None:
 
 
 def refuse_without_path(args: argparse.Namespace, option: str) -> None:
-    """Refuse options of a recording where nothing is recorded."""
+    """Refuse options of a recording if `option`, which names its folder, is missing."""
     for name in (
         "exclude",
         "drop_payload",

@@ -1,10 +1,10 @@
 """ReportServer: the report of a lake for browsers of this machine.
 
-It listens on the loopback address only, and answers only requests whose Host names it: a page of
-another site cannot read it by a name of its own that leads here (DNS rebinding). There is one page
-and one document about the version; nothing can be changed.
+It listens on the loopback address only, and answers only requests whose header Host names this
+address: a page of another site cannot read it through its own host name (DNS rebinding). It serves
+the page and a JSON document about the version; nothing can be changed.
 
-The page is written again when it is requested and the lake has a newer version.
+When the page is requested and the lake has a newer version, the page is written again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HOST: Final = "127.0.0.1"
 _REQUEST_S: Final = 5.0
 _WRITE_S: Final = 60.0
 _WAITING: Final = """<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="2">
-<title>zenlake</title><p>No version of the lake yet. This page loads again by itself.</p>
+<title>zenlake</title><p>No version of the lake yet. This page reloads automatically.</p>
 """
 _HEADERS: Final = {
     "Cache-Control": "no-store",
@@ -37,11 +37,11 @@ _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-"""Headers of every answer; the page has a policy of its own for scripts."""
+"""Headers of every response; the page itself has a policy for scripts."""
 
 
 class ReportServer:
-    """Serves until it is left; `show_version` is called with every new version of the lake."""
+    """A context manager that serves the page; call `show_version` for each version of the lake."""
 
     def __init__(self, port: int, lake: str) -> None:
         self._lake = lake
@@ -82,7 +82,7 @@ class ReportServer:
         return {"lake": self._lake, "version": self._version}
 
     def page(self) -> bytes:
-        """The newest page that can be written in time; an older one otherwise."""
+        """The page of the newest version; an older page if that cannot be written in time."""
         with self._writing:
             version = self._version
             if version != self._written and self._is_written():

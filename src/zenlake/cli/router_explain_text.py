@@ -56,7 +56,7 @@ def _what(step: Json) -> str:
 def _destinations(step: Json) -> list[str]:
     sent_to = step["sent_to"]
     if not sent_to:
-        return [_nobody(step)]
+        return [_no_receiver(step)]
     lines = [f"It goes to {_count(len(sent_to), 'neighbour')}{_rule(step)}:"]
     for hop in sent_to[:_SHOWN_MAX]:
         decisions = [one for one in step["decisions"] if _leads_to(one, hop)]
@@ -98,7 +98,7 @@ def _rule(step: Json) -> str:
     return ""
 
 
-def _nobody(step: Json) -> str:
+def _no_receiver(step: Json) -> str:
     if not step["counts"]:
         text = f"It goes nowhere: this node knows of no {_entity(step)} that matches the key"
         if any(chunk.startswith("@") for chunk in step["key"].split("/")):

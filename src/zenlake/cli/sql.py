@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from zenlake.lake.sql.functions import Result
 
 MEMORY_MIB_MIN = 64
-"""DuckDB needs this much for a row group."""
+"""The memory that DuckDB needs for a row group."""
 _DIGITS_MAX = 10
 _CAPTURE_ENDINGS = (".pcap", ".pcapng", ".cap", ".gz", ".zst")
 EXAMPLES = """examples:
@@ -120,7 +120,7 @@ def _mebibytes(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     start_quickly(args)
-    # Spark is a process of its own, which must not be left running. A prompt survives Ctrl-C.
+    # Spark is a separate process, which must not be left running. A prompt survives Ctrl-C.
     is_ended = args.master is not None and bool(args.words)
     with ending_immediately() if is_ended else nullcontext():
         return _run(args)
@@ -200,7 +200,7 @@ def _captures_and_query(args: argparse.Namespace) -> tuple[list[str], str | None
     if args.master is not None:
         raise LocalError("--master is for a lake: captures are read without Spark")
     if not words:
-        raise LocalError("nothing to query: give captures before the query, or --lake DIR")
+        raise LocalError("nothing to query: name captures before the query, or --lake DIR")
     for word in words:
         if " " in word and not os.path.lexists(word):
             raise LocalError(f"{word}: no such capture; the query comes last, after the captures")

@@ -29,7 +29,7 @@ _FORMS: Final = {
 
 
 class AnswerFile:
-    """Made before anything is read, so that a wrong name is reported immediately."""
+    """An output file; constructed before any input is read, to report a wrong name at once."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         suffix = PurePath(args.output).suffix.lower()
@@ -49,7 +49,7 @@ class AnswerFile:
         query: str,
         answer: Callable[[str], AbstractContextManager[Result]],
     ) -> int:
-        """Write the file; returns the number of rows. `answer` runs it, except for Parquet."""
+        """Write the file; returns the number of rows. `answer` runs the query, not for Parquet."""
         with self.file as file:
             if self._form == PARQUET:
                 from zenlake.lake.sql import on_duckdb

@@ -9,8 +9,8 @@ from collections.abc import Callable
 def bounded(work: Callable[[], int], args: argparse.Namespace) -> int:
     """Run `work` in a child process with bounded memory, and return its result.
 
-    Not if the command is called as a function, in a process with other threads and limits of its
-    own; and not for Spark, whose Java process has its own limit.
+    `work` runs in this process if the command was called as a function, because the caller may
+    have threads and limits, and on Spark, whose Java process has its own limit.
     """
     if args.master is not None or not args.is_own_process:
         return work()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from zenlake.lake.sql.functions import Result
 
 ROWS_MAX: Final = 200
-"""Rows that are shown of a result: about what a terminal can scroll back."""
+"""The most rows that are shown of a result: about what a terminal can scroll back."""
 _FIRST: Final = "zenlake> "
 _MORE: Final = "      -> "
 _END: Final = ("exit", "quit", r"\q", ".quit", ".exit")
@@ -33,7 +33,7 @@ Bounded = Callable[[Callable[[], int]], int]
 
 
 def run_prompt(snapshot: Snapshot, ask: Ask, form: Format, bounded: Bounded) -> int:
-    """`ask` runs a query, `form` makes lines of its rows, `bounded` does both within limits."""
+    """`ask` runs a query, `form` formats its rows as lines, `bounded` runs both within limits."""
     _complete_words(snapshot)
     print(f"Tables: {', '.join(snapshot.manifest.tables)}.\nType help for help, exit to leave.")
     while True:

@@ -1,8 +1,8 @@
 """Handles errors of standard output: an error message in one line, and no partial file.
 
-The shell opened a redirected file (`> rows.csv`), so that it cannot be written under another name
-and renamed. The output of the command is cut off again, so that no partial output is mistaken for
-the whole.
+The shell has opened a redirected file (`> rows.csv`), so the file cannot be written under another
+name and renamed. After an error, the output of the command is cut off, so that nobody takes a part
+of it for the whole.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 class StandardOutput:
-    """Must be made before the first byte is written."""
+    """Standard output; construct it before the first byte is written."""
 
     def __init__(self) -> None:
-        # The caller closed it (`>&-`): discard the output.
+        # The caller closed standard output (`>&-`): discard the output.
         if sys.stdout is None:
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # until the process ends
         if sys.stderr is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Final
 
-# The first rows decide on the widths, so that the others need not be kept in memory.
+# The first rows determine the widths, so that the others need not be kept in memory.
 ROWS_MEASURED: Final = 1_000
 _GAP: Final = "  "
 

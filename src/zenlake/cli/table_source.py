@@ -1,4 +1,4 @@
-"""The tables of `sql` and `report`: those of a lake, or of captures that are read first."""
+"""The tables of `sql` and `report`: from a lake, or from captures that are read first."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
 
 
 def start_quickly(args: argparse.Namespace) -> None:
-    """Adapt settings of the process, before large modules are imported."""
+    """Set process-wide options before large modules are imported."""
     if not getattr(args, "is_own_process", False):
         return
-    # Rows and modules form hardly any reference cycles; looking for them takes a tenth of the time.
+    # Rows and modules form hardly any reference cycles; searching for them takes 10% of the time.
     gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
     # NumPy would start threads for linear algebra, which is not used; each spins for a while.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -37,17 +37,17 @@ def start_quickly(args: argparse.Namespace) -> None:
 class Source(NamedTuple):
     tables: Tables
     is_damaged: bool = False
-    """Whether a capture was read only as far as possible."""
+    """Whether a capture is damaged and was read as far as possible."""
 
 
 @contextmanager
 def opened_lake(
     command: str, directory: str, tables: Collection[str] | None = None, is_copied: bool = True
 ) -> Iterator[Source]:
-    """One version of the lake. From a store, `tables` are copied; if None, all.
+    """One version of the lake. From a store, `tables` (None: all) are copied to this machine.
 
-    A statement runs in a child process, in which delta-rs does not work: all that it reads from the
-    lake is read before.
+    A statement runs in a child process, in which delta-rs does not work: so lists of files are read
+    and tables are copied before.
     """
     with needs_extra(command, "sql"):
         from zenlake.lake.publish.local_copy import on_this_machine
@@ -80,7 +80,7 @@ def opened_captures(
     tables: Collection[str] | None = None,
     as_read: Collection[str] = (),
 ) -> Iterator[Source]:
-    """The tables that `query` names, or `tables`; without both, all. See `direct.read`."""
+    """The tables that `query` names, or `tables`, or else all. See `direct.read`."""
     with needs_extra(command, "sql"):
         from zenlake.lake import direct
     if query is not None:

@@ -1,10 +1,10 @@
-"""One line on standard error for users of an install that is not compiled: what that costs.
+"""The notice that an install is not compiled, and how much slower that is: one line on stderr.
 
-It is shown when a command starts that is several times slower then: `router`, and `decode`,
-`check` or `why` of large captures. `sql`, `report` and `pipeline` are not among them: kernels of
-their own read most traffic. The line is for a person who can reinstall, so it is shown on a
-terminal only, never with `--json`, and once per user and version. A file in the cache folder
-records that; where it cannot be written, the line is not shown either.
+Commands that are several times slower show it: `router`, and `decode`, `check` or `why` of large
+captures. `sql`, `report` and `pipeline` do not, because Numba kernels read most of their traffic.
+The notice is for a person who can reinstall, so it is shown on a terminal only, never with
+`--json`, and once per user and version. A file in the cache folder records that; where it cannot
+be written, the notice is not shown either.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _is_first_time() -> bool:
         return False
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # Created exclusively: of two commands that start at once, one shows the notice.
+        # O_EXCL: if two commands start at once, only one shows the notice.
         with open(folder / f"uncompiled-notice-{__version__}", "x"):
             return True
     except OSError:

@@ -24,7 +24,7 @@ EXAMPLES = """examples:
 Three commands run together: `zenlake router --record`, `zenlake pipeline --follow` and `zenlake
 report`, whose page is served to this machine only. What was published is in the tables a few
 seconds later. Ctrl-C ends them in order: the router closes its sessions, the recording is sealed,
-and the rest of it is read. Started again with the same folders, it goes on.
+and the rest of it is read. Started again with the same folders, it continues.
 exit codes: 0 ended by SIGTERM or SIGINT; 1 a command failed; 2 a command refused its options
 """
 _LOOK_S: Final = 0.2
@@ -32,7 +32,7 @@ _ROUTER_STOP_S: Final = 15.0
 _FOLLOW_STOP_S: Final = 180.0
 _ENDING: Final = (
     "ending: the rest of the recording is read, for 3 minutes at most; "
-    "Ctrl-C again ends at once, and the next start goes on"
+    "Ctrl-C again ends at once, and the next start continues"
 )
 _PORT_MAX: Final = 65_535
 RECORDING: Final = "live.recording"
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--record", default=RECORDING, metavar="DIR", help=f"the recording (default {RECORDING})")
     add("--lake", default=LAKE, metavar="DIR", help=f"the lake (default {LAKE})")
-    add("--port", type=_port, default=PORT, help=f"of the page; 0: any free one (default {PORT})")
+    add("--port", type=_port, default=PORT, help=f"port of the page, 0: any (default {PORT})")
     add("-c", "--config", metavar="PATH", help="configuration file of the router, JSON5")
     add("-l", "--listen", metavar="ENDPOINT", action="append", help="where the router listens")
     add("-e", "--connect", metavar="ENDPOINT", action="append", help="where the router connects")
@@ -104,11 +104,11 @@ def _locators_when_ready(
 
 def _stop(children: list[ChildCommand]) -> int:
     """Ends the router first, so that the follower finds the end of the recording."""
-    codes = [one.exit_code for one in children]  # of those that ended by themselves
+    codes = [one.exit_code for one in children]  # None for those that still run
     for one, patience_s in zip(children, (_ROUTER_STOP_S, _FOLLOW_STOP_S), strict=False):
         if not one.stop(patience_s):
             cause = f"zenlake {one.name} did not end in {patience_s:g} s and was killed"
-            print_error(f"{cause}; the next start goes on where the tables stopped")
+            print_error(f"{cause}; the next start continues where the tables stopped")
     failed = [one for one in children if one.is_failed]
     for one in failed:
         print_error(f"zenlake {one.name} ended with exit code {one.exit_code}")

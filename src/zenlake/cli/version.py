@@ -10,7 +10,7 @@ from zenlake._compiled import is_compiled
 
 
 class ShowVersion(argparse.Action):
-    """Like argparse's own action, whose text would be made, and modules loaded, at every start."""
+    """Like argparse's action, which would build its text and load modules at every start."""
 
     def __init__(self, option_strings: list[str], dest: str, **_options: Any) -> None:
         text = "show the version, and whether it is compiled"

@@ -1,8 +1,8 @@
 """BatchQueue: batches between the threads of a node and the writer of its recording.
 
-Adding never waits and never fails: what does not fit is counted, and the next entry of the same
-link and direction says how much was lost before it. Batches with more than publications may use a
-reserve, because they change what later batches mean.
+Adding an entry never blocks and never raises. A batch that does not fit is dropped and counted: the
+next entry of its link and direction has the number of lost bytes. Batches with other messages than
+publications may use a reserve, because later batches depend on them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ BATCH: Final = 1
 CLOSE: Final = 2
 
 _ENTRY_BYTES: Final = 200
-"""The memory of an entry beside its batch."""
+"""The memory of an entry without its batch."""
 _URGENT_BYTES: Final = 1 << 20
 
 
 class Entry:
-    """What happened on a link, and what was lost of this direction before it."""
+    """An event on a link, and the bytes of its direction that were lost before it."""
 
     __slots__ = (
         "data",
@@ -65,7 +65,7 @@ class Entry:
 
 
 class BatchQueue:
-    """A bounded queue for many threads that add and one that takes."""
+    """A bounded queue with many producers (threads of the node) and one consumer (the writer)."""
 
     def __init__(
         self,
@@ -81,13 +81,13 @@ class BatchQueue:
         self._urgent = threading.Event()
         self._is_waiting = False
         self.is_closed = False
-        """Whether nothing is accepted any more."""
+        """Whether new entries are refused."""
         self.added_packets = 0
         self.dropped_packets = 0
         self.dropped_bytes = 0
 
     def add(self, entry: Entry, packets: int) -> bool:
-        """Whether the entry fits; if not, its packets are counted as dropped."""
+        """Append an entry. Returns False, and counts its packets as dropped, if it does not fit."""
         size = len(entry.data) + _ENTRY_BYTES
         with self._lock:
             queued = self._bytes + size
@@ -107,7 +107,7 @@ class BatchQueue:
         return True
 
     def wait(self, timeout_s: float, gather_s: float) -> None:
-        """By the writer: wait for an entry, then a little for more."""
+        """Called by the writer: wait for an entry, then up to `gather_s` for more."""
         with self._lock:
             self._is_waiting = not self._entries and not self.is_closed
         if self._is_waiting:
@@ -118,7 +118,7 @@ class BatchQueue:
         self._urgent.clear()
 
     def take(self, bytes_max: int) -> list[Entry]:
-        """By the writer: the next entries, of about this size."""
+        """Called by the writer: remove and return the next entries, of about `bytes_max` bytes."""
         taken: list[Entry] = []
         size = 0
         entries = self._entries
@@ -131,7 +131,7 @@ class BatchQueue:
         return taken
 
     def close(self) -> None:
-        """Accept nothing more, and wake the writer."""
+        """Refuse new entries, and wake the writer."""
         with self._lock:
             self.is_closed = True
         self._wake.set()
@@ -175,8 +175,8 @@ class LinkRecorder:
         self.is_stream = is_stream
         self.is_group = is_group
         self.is_scouting = is_scouting
-        """Whether it has one datagram of scouting, which belongs to no link."""
-        # By the writer only:
+        """Whether this object exists for one scouting datagram, which belongs to no link."""
+        # Used by the writer only:
         self.tracked: TrackedLink | None = None
         self.packets: LinkPackets | None = None
         self.filter: LinkFilter | None = None
@@ -216,6 +216,6 @@ class LinkRecorder:
         self._queue.add(entry, 3 if self.is_stream else 0)
 
     def take_lost(self, direction: int) -> int:
-        """By the writer at the close: the bytes that were lost at the end."""
+        """Called by the writer when the link closes: the bytes lost after the last entry."""
         lost, self._lost_bytes[direction] = self._lost_bytes[direction], 0
         return lost

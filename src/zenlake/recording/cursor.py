@@ -1,4 +1,4 @@
-"""Cursor: reads on and on in a recording, over segments that grow, are sealed and deleted."""
+"""Cursor: follows a recording while its segments grow, are sealed and are deleted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zenlake.errors import CaptureError, SegmentsDeletedError
 
 LOCK_NAME: Final = "recorder.lock"
 _BLOCK_BYTES: Final = 60
-"""What a block has beside the data of its packet."""
+"""The size of a block without the data of its packet."""
 
 
 class Position(NamedTuple):
@@ -32,10 +32,10 @@ class Position(NamedTuple):
 
 
 class Cursor:
-    """Packets of a recording from a position on; call `read` again when it may have grown.
+    """Reads the packets of a recording from a position on; call `read` again when it has grown.
 
     The state of the segment in which reading begins comes first, as packets with numbers up to 0,
-    unless the position is inside of a segment.
+    unless the position is inside a segment.
     """
 
     def __init__(self, folder: str, position: Position | None = None) -> None:
@@ -53,14 +53,14 @@ class Cursor:
         self._input: Input | None = None
         self._packets: Iterator[Packet] | None = None
         self._is_complete = False
-        """Whether the current segment is read to its end."""
+        """Whether the current segment has been read to its end."""
         self._seen_bytes = -1
         """The size of the current segment when it was last read."""
         self._is_first = self._start == 0
 
     @property
     def position(self) -> Position:
-        """Where the next packet begins; `read` from there gives the packets after this one."""
+        """Where the next packet begins: a cursor created with this position continues there."""
         return Position(self._segment, self._start if self._reader is None else self._reader.place)
 
     @property
@@ -69,7 +69,7 @@ class Cursor:
         return self._number if self._reader is None else self._reader.number
 
     def read(self, bytes_max: int) -> list[Packet]:
-        """The next packets, about so many bytes at most; none if there are no more yet.
+        """The next packets, at most about `bytes_max` bytes; an empty list if there are none yet.
 
         The state of a segment is never divided. SegmentsDeletedError if segments are missing.
         """
@@ -80,7 +80,7 @@ class Cursor:
                 packet = self._next()
             except SegmentsDeletedError:
                 if found:
-                    break  # the next call raises it
+                    break  # the next call raises the error again
                 raise
             if packet is None:
                 break
@@ -89,7 +89,7 @@ class Cursor:
         return found
 
     def skip_deleted(self) -> int:
-        """Goes on at the first segment that still exists, with its state; how many are missing."""
+        """Continue at the first segment that still exists; returns how many were deleted."""
         left = [one for one in segments(self._folder) if one.number > self._segment]
         if not left:
             return 0
@@ -141,7 +141,7 @@ class Cursor:
                 return None
 
     def _go_on(self) -> bool:
-        """Opens what can be read next: more of this segment, or the next one."""
+        """Open the rest of this segment, or the next one; returns False if there is neither."""
         found = segments(self._folder)
         later = [one for one in found if one.number > self._segment]
         if self._is_complete or self._segment == 0:
@@ -168,12 +168,12 @@ class Cursor:
         self._seen_bytes = -1
 
     def _open(self, segment: SegmentFile, has_later: bool) -> bool:
-        """Whether there is something to read that was not there before."""
+        """Open a segment; returns False if it has not grown."""
         is_final = segment.is_sealed or has_later
         try:
             input, size = self._open_at(segment.path)
         except CaptureError:
-            # It was sealed or deleted since the folder was listed: the next call sees that.
+            # The segment was sealed or deleted after the folder was listed: the next call sees it.
             return False
         if size == self._seen_bytes and not is_final:
             input.close()

@@ -1,4 +1,4 @@
-"""The file operations of a recorder in one place, so that tests can let each of them fail."""
+"""The file operations of a recorder in one place, so that tests can make each of them fail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Files:
         return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
 
     def open_end(self, path: str) -> int:
-        """An existing file, to be cut or continued."""
+        """An existing file, to be truncated or appended to."""
         return os.open(path, os.O_WRONLY | os.O_CLOEXEC)
 
     def write(self, fd: int, pieces: list[bytes], size: int) -> None:

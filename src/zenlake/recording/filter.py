@@ -1,4 +1,4 @@
-"""BatchFilter: what a recorder calls for each batch before anything of it reaches the disk."""
+"""BatchFilter: the recorder calls it for each batch before it writes any byte of the batch."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class LinkFilter(Protocol):
     def batch(self, direction: int, content: bytes, flags: int) -> tuple[bytes, int] | None:
         """The batch to record instead, and its flags.
 
-        It is empty if all its messages are removed, and None if it cannot be decoded: then the
-        recording has a gap. A batch is given without its length prefix, as it crossed the link;
-        those of the handshake come too.
+        The result is empty if all messages are removed, and None if the batch cannot be decoded:
+        then the recording has a gap. `content` is the batch as it crossed the link, without its
+        length prefix; batches of the handshake are passed too.
         """
 
     def lost(self, direction: int, is_plain: bool) -> None:
@@ -28,7 +28,7 @@ class BatchFilter(Protocol):
 
     @property
     def keeps_plain(self) -> bool:
-        """Whether batches of publications stay as they are: then they are not filtered."""
+        """Whether batches of publications never change: then they are not passed to the filter."""
 
     def link(self) -> LinkFilter:
         """The filter of a link that opens."""

@@ -6,7 +6,7 @@
     00000002.pcapng.part    the segment that is being written
 
 A recorder that was killed leaves a `.part`. The next recorder cuts it after its last valid block
-and gives it its final name.
+and renames it to its final name.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class SegmentEntry(NamedTuple):
 
 
 def recording_id(path: str) -> str:
-    """The id of a recording; RecordingError if the folder is none, or of a later format."""
+    """The id of a recording; RecordingError if the folder is no recording, or of a later format."""
     name = os.path.join(path, RECORDING_FILE)
     try:
         with open(name, "rb") as file:
@@ -135,14 +135,14 @@ class RecordingFolder:
         return id
 
     def recover(self) -> SegmentScan | None:
-        """Seal what a killed recorder left; the content of the last segment, None without one."""
+        """Seal what a killed recorder left. Returns the content of the last segment, if any."""
         last: SegmentScan | None = None
         try:
             for entry in list_segments(self.path):
                 if not entry.is_sealed:
                     self._seal_leftover(entry)
             left = list_segments(self.path)
-            # A last segment without a valid beginning says nothing about the one before.
+            # A last segment without a valid header does not show how the one before it ended.
             while left and last is None:
                 last = scan_segment(left.pop().path)
         except OSError as error:
@@ -152,7 +152,7 @@ class RecordingFolder:
     def _seal_leftover(self, entry: SegmentEntry) -> None:
         scan = scan_segment(entry.path)
         if scan is None:
-            self.files.remove(entry.path)  # not even its first blocks reached the disk
+            self.files.remove(entry.path)  # its first blocks did not reach the disk
             return
         fd = self.files.open_end(entry.path)
         try:
@@ -184,18 +184,18 @@ class RecordingFolder:
         return removed
 
     def is_missing(self) -> bool:
-        """Whether the folder was removed or is another one now."""
+        """Whether the folder was removed or replaced."""
         return not os.path.isfile(os.path.join(self.path, RECORDING_FILE))
 
     def close(self) -> None:
-        """Give up the lock."""
+        """Release the lock."""
         if self._lock >= 0:
             fd, self._lock = self._lock, -1
             os.close(fd)
 
 
 def words_of(error: OSError) -> str:
-    """One line: what failed, and what to do about it."""
+    """One line: the error, and what to do about it."""
     if error.errno == errno.EROFS:
         return "the file system is read-only"
     if error.errno in (errno.EACCES, errno.EPERM):

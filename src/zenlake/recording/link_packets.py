@@ -1,4 +1,4 @@
-"""LinkPackets: what crosses one link, as the packets of a capture.
+"""LinkPackets: the traffic of one link as the packets of a capture.
 
 A stream link begins with SYN, SYN-ACK and ACK, each batch is one TCP segment (two if it is longer
 than a packet), and FIN of both sides ends it. A datagram link has only datagrams. Bytes that the
@@ -53,7 +53,7 @@ class LinkPackets:
     def earlier_uses(self, count: int) -> list[bytes]:
         """SYN and RST of earlier connections between the same ends.
 
-        Their sequence numbers differ: the same number would be a repeated SYN.
+        Their sequence numbers differ: readers take a SYN with the same number for a repeated one.
         """
         headers, found = self._tcp[0], []
         for back in range(count if self.is_stream else 0, 0, -1):
@@ -82,7 +82,7 @@ class LinkPackets:
         return [head + data[start:stop] for head, start, stop in self.heads(direction, len(data))]
 
     def skip(self, direction: int, size: int) -> None:
-        """Bytes of a direction were lost."""
+        """Skip the sequence numbers of bytes that were lost."""
         self.next_seq[direction] = (self.next_seq[direction] + size) & _MASK
 
     def closing(self) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""The state of one link as batches: what a reader of them knows is what the link has left."""
+"""The state of one link as batches: a reader that decodes them has the state of the link."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from zenlake.wire.values.qos import Priority
 from zenlake.wire.values.wire_expr import WireExpr
 
 _HEADER_BYTES: Final = 16
-"""More than prefix, compression header and the longest header of a FRAME or FRAGMENT need."""
+"""Room for prefix, compression header and the longest header of a FRAME or FRAGMENT."""
 _DEFAULT_MASK: Final = 0x0FFF_FFFF
 _FILLER: Final = bytes(Oam(0x7FFF))
-"""A message without a meaning, for a FRAGMENT that only tells its sequence number."""
+"""A message that readers ignore, for a FRAGMENT that only announces its sequence number."""
 
 
 class StateUnit(NamedTuple):
@@ -44,7 +44,7 @@ class StateUnit(NamedTuple):
 
 
 class _Draft:
-    """A FRAME or FRAGMENT whose sequence number is not assigned yet, or bytes as they are."""
+    """A FRAME or FRAGMENT whose sequence number is not assigned yet, or a batch as captured."""
 
     __slots__ = (
         "content",
@@ -91,7 +91,7 @@ def state_units(link: TrackedLink) -> list[StateUnit]:
                 if lane.is_used:
                     _draft_end(lane, direction, side, drafts)
     drafts.sort(key=_draft_order)
-    return [_finished(link, draft, content) for draft, content in _numbered(link, drafts)]
+    return [_state_unit(link, draft, content) for draft, content in _assign_sns(link, drafts)]
 
 
 def _draft_items(
@@ -143,10 +143,10 @@ def _draft_end(lane: Lane, direction: int, side: Side, drafts: list[_Draft]) -> 
         drafts.append(_Draft(order, time_ns, direction, data, side.form))
 
 
-def _numbered(link: TrackedLink, drafts: list[_Draft]) -> list[tuple[_Draft, bytes]]:
+def _assign_sns(link: TrackedLink, drafts: list[_Draft]) -> list[tuple[_Draft, bytes]]:
     """The content of each batch: FRAMEs and FRAGMENTs with their sequence numbers.
 
-    Those of a lane are consecutive and end where its traffic goes on.
+    The sequence numbers of a lane are consecutive; the last one precedes the lane's next message.
     """
     mask = link.mask or _DEFAULT_MASK
     next_sns: dict[tuple[int, int], int] = {}
@@ -175,7 +175,7 @@ def _numbered(link: TrackedLink, drafts: list[_Draft]) -> list[tuple[_Draft, byt
         if place not in seen:
             seen.add(place)
             if lane.start_sn != UNKNOWN and link.mask:
-                found += _steps(draft, lane, sn, mask)
+                found += _filler_frames(draft, lane, sn, mask)
         next_sns[place] = advance_sn(sn, 1, mask)
         if draft.is_fragment:
             qos, reliable = _lane_of(lane)
@@ -194,7 +194,7 @@ def _numbered(link: TrackedLink, drafts: list[_Draft]) -> list[tuple[_Draft, byt
     return found
 
 
-def _steps(draft: _Draft, lane: Lane, sn: int, mask: int) -> list[tuple[_Draft, bytes]]:
+def _filler_frames(draft: _Draft, lane: Lane, sn: int, mask: int) -> list[tuple[_Draft, bytes]]:
     """Empty FRAMEs from the first sequence number of a lane to `sn`.
 
     A receiver accepts a number only if it lies less than half of the circle ahead.
@@ -220,7 +220,7 @@ def _frame_header(lane: Lane, sn: int) -> bytes:
     return bytes(Frame(sn, [], reliable=reliable, qos=qos))
 
 
-def _finished(link: TrackedLink, draft: _Draft, content: bytes) -> StateUnit:
+def _state_unit(link: TrackedLink, draft: _Draft, content: bytes) -> StateUnit:
     if draft.form == COMPRESSED_FORM and not draft.is_raw:
         content = b"\0" + content
     if link.is_stream:
@@ -230,7 +230,7 @@ def _finished(link: TrackedLink, draft: _Draft, content: bytes) -> StateUnit:
 
 
 def _message_of(link: TrackedLink, direction: int, item: Item) -> bytes:
-    """The message of an item; with its whole key if its alias stands for something else now."""
+    """The message of an item, with its whole key if its alias now means another key."""
     alias = item.alias
     is_stale = alias is not None and (not alias.is_live or alias.order > item.order)
     is_unasked = item.interest != UNKNOWN and not _is_asked(link, direction, item.interest)

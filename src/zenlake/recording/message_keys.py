@@ -40,7 +40,7 @@ LINK_STATE: Final = 1
 
 
 def key_of(message: NetworkMessage) -> WireExpr | None:
-    """The key of a message; of a declaration None if it has no prefix declared elsewhere."""
+    """The key of a message; None for a declaration whose key uses no declared prefix."""
     if isinstance(message, PushRun):
         return message.first.key
     if isinstance(message, (Push, Request, Response, Interest)):
@@ -75,7 +75,7 @@ def with_key(message: NetworkMessage, key: WireExpr) -> NetworkMessage:
     return declare
 
 
-def _key_place(data: bytes) -> tuple[int, int]:
+def _key_range(data: bytes) -> tuple[int, int]:
     """Where the key of an encoded PUSH, REQUEST or RESPONSE begins and ends."""
     start = 1
     end = len(data)
@@ -92,7 +92,7 @@ def key_at_start(data: bytes) -> WireExpr | None:
     if not data or data[0] & 0x1F not in (PUSH, REQUEST, RESPONSE):
         return None
     try:
-        start, stop = _key_place(data)
+        start, stop = _key_range(data)
         scope, suffix_at = read_z16(data, start, stop)
         suffix = ""
         if data[0] & HAS_SUFFIX:
@@ -104,7 +104,7 @@ def key_at_start(data: bytes) -> WireExpr | None:
 
 def with_key_at_start(data: bytes, text: str) -> bytes:
     """The beginning of a message with its whole key instead of the present one."""
-    start, stop = _key_place(data)
+    start, stop = _key_range(data)
     out = BytesWriter()
     out.append(data[0] | HAS_SUFFIX | IS_SENDERS_KEY)
     out.write(data[1:start])

@@ -1,7 +1,7 @@
-"""IP, TCP and UDP headers for recorded batches: packets as a capture of the link would have.
+"""IP, TCP and UDP headers for recorded batches: they become packets as in a capture.
 
-A node sees the content of its links, not their packets. Headers with the addresses of both ends
-are put before each batch, so that any reader of captures finds connections in a recording. The
+A node sees the content of its links, not their packets. Each batch gets headers with the
+addresses of both ends, so that any reader of captures finds connections in a recording. The
 IP checksum is right; those of TCP and UDP are 0, as in captures on a host with offloading.
 """
 

@@ -1,4 +1,4 @@
-"""Recorder: the tap of a node that writes its links to a folder, in a thread of its own."""
+"""Recorder: the tap of a node; its own thread writes the traffic of all links to a folder."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Recorder:
     def _run(self) -> None:
         queue, writer = self._queue, self._writer
         with suppress(OSError, AttributeError):
-            # The node's own threads come first where processors are scarce.
+            # The node's own threads have priority where processors are scarce.
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
         dropped = 0
         try:
@@ -103,11 +103,11 @@ class Recorder:
                 del entries
                 writer.tick()
                 if queue.dropped_packets != dropped:
-                    # More comes than can be written: leave most of the time to the node.
+                    # The disk is slower than the traffic: leave most of the time to the node.
                     dropped = queue.dropped_packets
                     sleep(min(_RESTS * (monotonic() - begun), _REST_S_MAX))
         except Exception:
-            # The node goes on; what comes is counted as lost.
+            # The node continues; further packets are counted as dropped.
             log.exception("recording to %s ends after an error of zenlake", self.settings.path)
             queue.close()
 

@@ -1,8 +1,8 @@
-"""FragmentRedactor: messages in fragments.
+"""FragmentRedactor: redacts messages that are sent in fragments.
 
-The fragments of a message are recorded unchanged if nothing in it changes, which its first fragment
-tells. Otherwise each becomes a FRAME with the same sequence number, and the last one has the
-changed message, if it is kept.
+The first fragment shows whether a message changes. If not, its fragments are recorded unchanged.
+Otherwise each becomes a FRAME with the same sequence number, and the last one has the changed
+message, if it is kept.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ class _Channel:
         self.at_boundary = True
         """Whether the next fragment begins a message, where beginnings are not marked."""
         self.replaced_sn = _NONE
-        """The last number of a message whose fragments became frames, until the next number.
+        """The last sequence number of a message whose fragments became frames, until the next one.
 
-        Deployed nodes skip the number after it, which readers know of fragments only."""
+        Deployed nodes skip a number after fragments; readers would report that gap after frames."""
 
 
 class FragmentRedactor:
@@ -114,7 +114,7 @@ class FragmentRedactor:
         is_first = fragment.first or (channel.at_boundary and not self.is_marked)
         channel.at_boundary = not fragment.more
         if fragment.drop or (pieces is None and not is_first):
-            # Readers ignore it as the receiver does.
+            # Readers ignore this fragment, as the receiver does.
             self._end_message(channel)
             return _without_payload(fragment)
         if pieces is None:
@@ -136,7 +136,7 @@ class FragmentRedactor:
         return frame
 
     def _begin_message(self, direction: int, pieces: _Pieces, payload: bytes) -> None:
-        """Decide by the first fragment what is recorded of the message."""
+        """Decide from the first fragment what is recorded of the message."""
         key = key_at_start(payload)
         if key is not None:
             pieces.fate = self._fate(direction, payload, key)
@@ -149,7 +149,7 @@ class FragmentRedactor:
         self._add_piece(pieces, payload)
 
     def _fate(self, direction: int, payload: bytes, key: WireExpr) -> int:
-        """What happens to a message that begins so."""
+        """What happens to a message whose first fragment is `payload`."""
         kind = payload[0] & 0x1F
         asked = FREE
         if kind != PUSH:
@@ -165,7 +165,7 @@ class FragmentRedactor:
         if kind == PUSH and verdict >= PARTLY:
             return _REMOVED
         if kind == REQUEST and asked != FREE:
-            return _COLLECTED  # the number is used again, and its first use must be forgotten
+            return _COLLECTED  # the number is used again: its first use must be forgotten
         return _KEPT if verdict == FREE else _COLLECTED
 
     def _add_piece(self, pieces: _Pieces, payload: bytes) -> None:
@@ -182,7 +182,7 @@ class FragmentRedactor:
     def _kept_fragment(
         self, channel: _Channel, pieces: _Pieces, fragment: Fragment
     ) -> TransportMessage:
-        """A fragment as long as the received one, the last one as long as needed."""
+        """A fragment as long as the received one; the last fragment has all the rest."""
         size = len(fragment.payload) if fragment.more else len(pieces.rest)
         payload = bytes(pieces.rest[:size])
         del pieces.rest[:size]

@@ -1,7 +1,7 @@
-"""MessageRedactor: removes or empties single messages, by the rules for their keys.
+"""MessageRedactor: removes messages, or their payloads, by the rules for their keys.
 
-A declared prefix (D_KEYEXPR) that may begin an excluded key is recorded when the first message
-that is kept uses it, and in the frame of that message.
+A declared prefix (D_KEYEXPR) that may begin an excluded key is recorded only when a kept message
+uses it first, and in the frame of that message.
 """
 
 from __future__ import annotations
@@ -39,30 +39,30 @@ from zenlake.wire import (
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.push_run import PushRun
 
-# What an entry of a table costs beside its text.
+# The memory of a table entry without its text.
 _ENTRY_BYTES: Final = 100
 
 
 class RedactionCounts:
-    """What redaction has changed in one recording."""
+    """How many messages redaction has changed or removed in one recording."""
 
     def __init__(self) -> None:
         self.removed = 0
-        """Messages about excluded keys, or about keys that are unknown."""
+        """Messages removed because their keys are excluded or unknown."""
         self.emptied = 0
-        """Messages that lost payload, attachment or parameters."""
+        """Messages whose payload, attachment or parameters were removed."""
         self.undecodable = 0
-        """Batches and messages that could not be decoded, or not be recorded after the change."""
+        """Batches and messages that cannot be decoded, or are too long after redaction."""
 
 
 class RedactionMemory:
-    """The bytes that redaction may keep, of all links of one recording."""
+    """The memory that redaction may use, for all links of one recording."""
 
     def __init__(self) -> None:
         self._held_bytes = 0
 
     def hold(self, size: int) -> bool:
-        """Whether so many more bytes may be kept."""
+        """Reserve `size` bytes; returns False if the limit does not allow it."""
         if self._held_bytes + size > REDACTION_BYTES_MAX:
             return False
         self._held_bytes += size
@@ -75,7 +75,7 @@ class RedactionMemory:
 class _Prefix:
     """A declared prefix; `is_recorded` once a reader knows it.
 
-    It is ambiguous if its number was declared twice: nodes differ in what they do (SN-49).
+    It is ambiguous if its number was declared twice: nodes resolve that differently (SN-49).
     """
 
     __slots__ = ("declaration", "is_ambiguous", "is_recorded", "text")
@@ -85,11 +85,11 @@ class _Prefix:
         self.is_recorded = is_recorded
         self.is_ambiguous = False
         self.declaration = declaration
-        """With the whole text, whatever it was declared with."""
+        """The declaration with the whole text, even if it was declared with another prefix."""
 
 
 class _Direction:
-    """What one side has declared, and its requests."""
+    """The prefixes that one side has declared, and its open requests."""
 
     def __init__(self) -> None:
         self.prefixes: dict[int, _Prefix] = {}
@@ -98,12 +98,12 @@ class _Direction:
         self.removed_tokens: set[int] = set()
         self.removed_interests: set[int] = set()
         self.requests: dict[int, int] = {}
-        """Verdicts on the keys of open requests, where these are not free."""
+        """Verdicts on the keys of open requests, except FREE."""
         self.forgot_requests = False
 
 
 class MessageRedactor:
-    """The messages of one link. `direction` is 0 or 1: either side, in the same way each time."""
+    """Redacts the messages of one link. `direction` is 0 for one side and 1 for the other."""
 
     def __init__(
         self, rules: RedactionRules, counts: RedactionCounts, memory: RedactionMemory
@@ -120,13 +120,13 @@ class MessageRedactor:
         self._directions = (_Direction(), _Direction())
 
     def forget_prefixes(self, direction: int) -> None:
-        """A batch that may have declared others was lost."""
+        """Forget all prefixes: a lost batch may have declared others."""
         side = self._directions[direction]
         for number in list(side.prefixes):
             self._forget_prefix(side, number)
 
     def redact(self, direction: int, message: NetworkMessage) -> NetworkMessage | None:
-        """The message to record; None if it is removed. A run may still need to be emptied."""
+        """The message to record; None if it is removed. The caller empties a `PushRun`."""
         if isinstance(message, PushRun):
             if self.verdict(direction, message.first.key) >= PARTLY:
                 self.counts.removed += message.count
@@ -201,7 +201,7 @@ class MessageRedactor:
             return None
         key = response.key
         body = response.body
-        if not key.scope and not key.suffix:  # an error of a node on the way
+        if not key.scope and not key.suffix:  # an error of an intermediate node
             verdict = DROPPED if asked != FREE else FREE
         else:
             verdict = self.verdict(direction, key)
@@ -289,19 +289,19 @@ class MessageRedactor:
         return message if is_recorded else None
 
     def declared_now(self, prefix: _Prefix) -> Declare:
-        """The declaration of a missing prefix, which the recording gets now."""
+        """The declaration of a missing prefix; the caller adds it to the recording."""
         prefix.is_recorded = True
         self.counts.removed -= 1
         return prefix.declaration
 
     def _is_harmless(self, text: str | None) -> bool:
-        """Whether no rule can apply to keys that begin so."""
+        """Whether no rule can apply to keys that begin with this text."""
         if text is None or self._rules.drop_payload:
             return False
         return not self._rules.may_begin_excluded(text)
 
     def _forget_prefix(self, side: _Direction, number: int) -> bool:
-        """Whether the prefix is in the recording."""
+        """Forget a prefix; returns whether the recording has its declaration."""
         prefix = side.prefixes.pop(number, None)
         if prefix is None:
             return False

@@ -1,4 +1,4 @@
-"""Redaction: removes from batches what must not be recorded, before they are written.
+"""Redaction: removes keys, payloads and credentials from batches before they are written.
 
 Rules name keys (redaction_rules.py). Messages about excluded keys are removed; publications,
 queries and replies on other keys may lose payload and attachment. Sequence numbers stay, so that a
@@ -40,7 +40,7 @@ from zenlake.wire.writer import BytesWriter
 
 
 class Redactor:
-    """The rules of one recording; links share the memory that redaction may use."""
+    """The rules of one recording, and the memory limit that its links share."""
 
     def __init__(self, rules: RedactionRules) -> None:
         self.rules = rules
@@ -57,7 +57,7 @@ class Redactor:
 
 
 class LinkRedactor:
-    """The state of one link. `direction` is 0 or 1 for either side, in the same way each time."""
+    """The state of one link. `direction` is 0 for one side and 1 for the other."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._counts = redactor.counts
@@ -72,7 +72,7 @@ class LinkRedactor:
         self._messages.close()
 
     def lost(self, direction: int, is_plain: bool) -> None:
-        """A batch was not recorded: what it may have declared is not known."""
+        """A batch was not recorded: the declarations that it may have had are unknown."""
         if not is_plain:
             self._messages.forget_prefixes(direction)
         self._fragments.lost(direction)
@@ -100,7 +100,7 @@ class LinkRedactor:
     # --- handshake -----------------------------------------------------------------------------
 
     def _is_late_handshake(self, content: bytes) -> bool:
-        """Whether a datagram is an INIT or OPEN that arrives again: they are never compressed."""
+        """Whether a datagram is a repeated INIT or OPEN, which are never compressed."""
         first = content[0]
         if self._is_compressed and first <= 1:
             return False
@@ -210,12 +210,12 @@ class LinkRedactor:
         if not is_plain:
             flags &= ~PLAIN
         if self._is_compressed:
-            # Readable without decompression, unless that makes it too long.
+            # Recorded without compression, unless that makes the batch too long.
             changed = b"\0" + changed if len(changed) <= room else compress_batch(changed)
         return changed, flags
 
     def _encode(self, messages: list[TransportMessage], room: int) -> bytes:
-        """Inserted declarations and longer keys may fill a batch; then its last messages go."""
+        """Encode messages. The last ones are dropped if insertions and whole keys exceed `room`."""
         content = _encoded(messages)
         excess = len(content) - room
         if excess <= 0:
@@ -279,7 +279,7 @@ def _encoded(messages: list[TransportMessage]) -> bytes:
 
 
 def _remove_credentials(message: Init | Open) -> bool:
-    """Empty the authentication extension; its presence says that there was one."""
+    """Empty the authentication extension, but keep it: readers see that credentials were sent."""
     if message.auth is None:
         return False
     emptied: list[Extension] = []

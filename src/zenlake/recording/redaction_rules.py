@@ -39,7 +39,7 @@ class RedactionRules:
         return bool(self.exclude or self.drop_payload)
 
     def verdict(self, key: str) -> int:
-        """What to do with messages about `key`; a text that is no key expression is excluded."""
+        """The verdict on messages about `key`; a text that is no key expression is excluded."""
         found = self._cache.get(key)
         if found is None:
             found = self._verdict(key)

@@ -1,7 +1,7 @@
 """SegmentFile: one segment while it is written.
 
-The file has the name `NNNNNNNN.pcapng.part` until it is complete; then it is renamed. A write
-either adds all its blocks or none: what a failed write left behind is cut off before the next.
+The file is named `NNNNNNNN.pcapng.part` until it is complete; then it is renamed. A write
+adds all its blocks or none: the remains of a failed write are cut off before the next write.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def head_blocks(
 
 
 class SegmentFile:
-    """A segment that is being written. Errors of the system are raised as they are."""
+    """A segment that is being written. Methods raise OSError as the system does."""
 
     def __init__(self, folder: str, number: int, files: Files) -> None:
         self.number = number
@@ -55,13 +55,13 @@ class SegmentFile:
         self.growing_path = self.path + GROWING_SUFFIX
         self._fd = files.create(self.growing_path)
         self.size = 0
-        """The bytes of all blocks that were written whole."""
+        """The size of all blocks that were written completely."""
         self.synced_size = 0
-        """Of these, the bytes that are on the disk."""
+        """How many bytes of `size` are on the disk."""
         self._is_torn = False
 
     def write(self, pieces: list[bytes], size: int) -> None:
-        """Append blocks; `size` is their length together."""
+        """Append blocks; `size` is their total length."""
         if self._is_torn:
             self._files.truncate(self._fd, self.size)
             self._is_torn = False
@@ -81,7 +81,7 @@ class SegmentFile:
         self.synced_size = self.size
 
     def seal(self, time_ns: int, dropped: int) -> None:
-        """Write the last block and give the file its final name."""
+        """Write the last block and rename the file to its final name."""
         block = statistics_block(time_ns, dropped)
         self.write([block], len(block))
         self.sync()
@@ -90,18 +90,18 @@ class SegmentFile:
         self.close()
 
     def close(self) -> None:
-        """Leave the file as it is."""
+        """Close the file without sealing it."""
         if self._fd >= 0:
             fd, self._fd = self._fd, -1
             with suppress(OSError):
                 self._files.close(fd)
 
     def abandon(self) -> None:
-        """Seal the file as it is, if possible; its last blocks may not be on the disk."""
+        """Seal the file without syncing, if possible; its last blocks may not be on the disk."""
         self.close()
         with suppress(OSError):
             self._files.rename(self.growing_path, self.path)
 
     def is_missing(self) -> bool:
-        """Whether the file was removed while it is written."""
+        """Whether the file was removed while it was written."""
         return not os.path.exists(self.growing_path)

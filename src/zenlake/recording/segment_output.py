@@ -1,9 +1,9 @@
-"""SegmentOutput: blocks into the segments of a folder.
+"""SegmentOutput: writes blocks to the segments of a folder.
 
 It never raises an error of the disk: packets that cannot be written are counted, the outage is
-logged once, and writing goes on when it is possible again. Then a block with the number of dropped
-packets comes first. Numbers of packets that were not written are used again, and their bytes are
-missing in the sequence numbers of their links.
+logged once, and writing continues when the disk accepts it; the first block has the number of
+dropped packets. Packet numbers that were not written are reused. The TCP sequence numbers of a link
+skip its lost bytes.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ log = logging.getLogger("zenlake.recording")
 _GROUP_BYTES: Final = 1 << 20
 _GROUP_PIECES: Final = 480
 _SYNC_S: Final = 0.6 * RECORDING_UNSYNCED_SECONDS_MAX
-"""Earlier than the limit: entries wait for the writer, and syncing takes time."""
+"""Shorter than the limit, because entries wait in the queue and syncing takes time."""
 _RETRY_S: Final = 0.2
-_LOOK_S: Final = 0.5
+_CHECK_DELETED_S: Final = 0.5
 _TRIM_S: Final = 5.0
 
 
@@ -49,7 +49,7 @@ class SegmentOutput:
         self._queue = queue
         self._clock = clock
         self._tracker = StateTracker()
-        """The state at the end of what was added, for the next segment."""
+        """The state after the last added packet, with which the next segment begins."""
         self._segment: SegmentFile | None = None
         self._next_number = folder.next_number()
         self._begun_at = 0.0
@@ -60,11 +60,11 @@ class SegmentOutput:
         self._group_packets = 0
         self._last_ns = 0
         self._unsynced_since = 0.0
-        self._looked_at = self._trimmed_at = clock()
+        self._checked_at = self._trimmed_at = clock()
         self._retry_at = 0.0
         self._outage = ""
         self._is_gone = False
-        self._told_dropped = 0
+        self._reported_dropped = 0
         self._failed_packets = 0
         self._dropped_before = 0
         self.packets = 0
@@ -91,7 +91,7 @@ class SegmentOutput:
         self._pieces_bytes += len(block)
 
     def _add_pieces(self, head: bytes, body: bytes, flags: int) -> None:
-        """A packet of `head` and `body`, which is not copied."""
+        """Add a packet of `head` and `body` without copying `body`."""
         self.packets += 1
         self._group_packets += 1
         pieces = packet_pieces(WIRE, self._last_ns, head, body, flags, self.packets)
@@ -101,7 +101,7 @@ class SegmentOutput:
     # --- segments ------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        """Before packets are added: a segment to write them to, with the state before them."""
+        """Before packets are added: open a segment, which begins with the present state."""
         segment = self._segment
         if segment is not None and self._is_rotation_due(segment):
             self._rotate()
@@ -156,7 +156,7 @@ class SegmentOutput:
                 segment.close()
                 self._segment = None
             return
-        self._told_dropped = self.dropped
+        self._reported_dropped = self.dropped
         self.synced_packets = self.packets
         self._segment = None
         self._trim()
@@ -169,7 +169,7 @@ class SegmentOutput:
         segment = self._segment
         if segment is not None:
             dropped = self.dropped
-            if dropped != self._told_dropped:
+            if dropped != self._reported_dropped:
                 block = statistics_block(self._last_ns, dropped)
                 pieces.insert(0, block)
                 size += len(block)
@@ -180,7 +180,7 @@ class SegmentOutput:
             except OSError as error:
                 self._note_outage(error)
             else:
-                self._told_dropped = dropped
+                self._reported_dropped = dropped
                 self.written_bytes += size
                 self._note_recovery()
                 if segment.size - segment.synced_size >= RECORDING_UNSYNCED_BYTES_MAX:
@@ -197,14 +197,14 @@ class SegmentOutput:
             segment.sync()
             self.synced_packets = self.packets
         except OSError as error:
-            # The system may have dropped the pages: go on in another file.
+            # The system may have dropped the unsynced pages: continue in another file.
             self._note_outage(error)
             self._retry_at = 0.0
             segment.abandon()
             self._segment = None
 
     def tick(self) -> None:
-        """What time demands: syncing, a next segment, retention."""
+        """Do what is due: sync, start the next segment, delete old segments."""
         now = self._clock()
         segment = self._segment
         if segment is not None:
@@ -213,9 +213,9 @@ class SegmentOutput:
                 self._sync()
             if self._segment is not None and self._is_rotation_due(segment):
                 self._rotate()
-        if now - self._looked_at >= _LOOK_S:
-            self._looked_at = now
-            self._look()
+        if now - self._checked_at >= _CHECK_DELETED_S:
+            self._checked_at = now
+            self._check_deleted()
         if now - self._trimmed_at >= _TRIM_S:
             self._trim()
 
@@ -223,11 +223,11 @@ class SegmentOutput:
         """When to call `tick` at the latest."""
         segment = self._segment
         if segment is not None and segment.size > segment.synced_size:
-            return min(self._unsynced_since + _SYNC_S, self._looked_at + _LOOK_S)
-        return self._looked_at + _LOOK_S
+            return min(self._unsynced_since + _SYNC_S, self._checked_at + _CHECK_DELETED_S)
+        return self._checked_at + _CHECK_DELETED_S
 
-    def _look(self) -> None:
-        """A file that was deleted accepts writes: nobody would notice."""
+    def _check_deleted(self) -> None:
+        """Check whether the segment was deleted: writes to a deleted file succeed silently."""
         segment = self._segment
         if self._is_gone or segment is None or not segment.is_missing():
             return
@@ -274,7 +274,7 @@ class SegmentOutput:
             log.error("recording to %s ends: %s", self._folder.path, cause)
         else:
             log.error(
-                "recording to %s is interrupted: %s; it goes on when that ends",
+                "recording to %s is interrupted: %s; it continues when that ends",
                 self._folder.path,
                 cause,
             )
@@ -284,7 +284,7 @@ class SegmentOutput:
             self._outage = ""
             self._retry_at = 0.0
             log.warning(
-                "recording to %s goes on; %d packets were lost so far",
+                "recording to %s continues; %d packets were lost so far",
                 self._folder.path,
                 self.dropped,
             )

@@ -1,4 +1,4 @@
-"""What a segment file contains, block by block, with everything that is damaged left out."""
+"""The valid blocks of a segment file; damaged parts are skipped."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SegmentScan:
         self.packets = packets
         """The number of the last packet, over all segments."""
         self.dropped = 0
-        """How many packets the recorder had dropped by then."""
+        """How many packets the recorder had dropped when it wrote the last block."""
         self.last_ns = 0
         self.tracker = tracker
 

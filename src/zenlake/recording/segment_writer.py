@@ -1,4 +1,4 @@
-"""SegmentWriter: entries of the queue as packets of a recording."""
+"""SegmentWriter: writes the entries of the queue as packets of a recording."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zenlake.recording.tracked_link import PLAIN_HEAD_BYTES, TrackedLink
 from zenlake.wire import decode_scouting
 
 _SMALL_BYTES: Final = 2_048
-"""Batches up to this size are copied into their block: fewer pieces are cheaper then."""
+"""Batches up to this size are copied into their block, which is cheaper than more pieces."""
 
 
 class SegmentWriter(SegmentOutput):
@@ -41,12 +41,12 @@ class SegmentWriter(SegmentOutput):
         self._scouting_datagrams = 0
 
     def start(self, scan: SegmentScan | None, now_ns: int) -> None:
-        """Go on after the last segment; OSError if the first segment cannot be written."""
+        """Continue after the last segment; OSError if the first segment cannot be written."""
         if scan is not None:
             self._tracker = scan.tracker
             self.packets = self.synced_packets = scan.packets
             self._last_ns = scan.last_ns
-            self._dropped_before = self._told_dropped = scan.dropped
+            self._dropped_before = self._reported_dropped = scan.dropped
             gone = self._tracker.end_all(self._clamped(now_ns))
         else:
             gone = []
@@ -59,7 +59,7 @@ class SegmentWriter(SegmentOutput):
     # --- entries -------------------------------------------------------------------------
 
     def write(self, entries: list[Entry]) -> None:
-        """Write what happened, as far as the disk takes it."""
+        """Write entries, as far as the disk accepts them."""
         self._prepare()
         for entry in entries:
             if entry.kind == OPEN:
@@ -74,7 +74,7 @@ class SegmentWriter(SegmentOutput):
         self._flush()
 
     def _clamped(self, time_ns: int) -> int:
-        """Times never decrease: threads are overtaken, and clocks are set."""
+        """The later of this and the last time: threads overtake each other, clocks are set."""
         if time_ns > self._last_ns:
             self._last_ns = time_ns
         return self._last_ns
@@ -121,7 +121,7 @@ class SegmentWriter(SegmentOutput):
                 return
             if not link.is_group:
                 return
-            # The sender left the group with a CLOSE, and sends again. Its packets go on counting.
+            # The sender left the group with a CLOSE and sends again: its packet count continues.
             self._open_link(entry)
             packets, tracked = link.packets, link.tracked
             if packets is None or tracked is None:
@@ -136,7 +136,7 @@ class SegmentWriter(SegmentOutput):
         prefix_bytes = tracked.prefix_bytes(direction)
         is_framed = entry.is_framed
         if entry.is_plain and self._keeps_plain and tracked.reads_heads(direction):
-            # Most batches: of these only the beginning is looked at.
+            # Most batches have only publications: only their beginning is examined.
             start = prefix_bytes if is_framed else 0
             content = data[start : start + PLAIN_HEAD_BYTES]
             self._tracker.batch(tracked, direction, content, flags, now_ns)
@@ -172,12 +172,12 @@ class SegmentWriter(SegmentOutput):
     def _leave_out(
         self, packets: LinkPackets, tracked: TrackedLink, direction: int, size: int
     ) -> None:
-        """A batch that cannot be recorded is a gap."""
+        """Record a gap in place of a batch that cannot be recorded."""
         packets.skip(direction, size)
         self._tracker.lose(tracked, direction)
 
     def _scouting(self, entry: Entry) -> None:
-        """Other bytes are not recorded: rules cannot be applied to them."""
+        """Record SCOUT and HELLO. Other bytes are dropped: no rule can be applied to them."""
         data = entry.data
         try:
             is_whole = decode_scouting(data, 0)[1] == len(data)

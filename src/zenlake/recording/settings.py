@@ -16,7 +16,7 @@ class RecordingSettings:
     """The configuration below `recording/`.
 
     `keep_bytes` and `keep_seconds` limit the size and the age of complete segments; older ones are
-    deleted. None keeps all.
+    deleted. With None there is no limit.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class RecordingSettings:
         drop_payload: Sequence[str] = (),
     ) -> None:
         if not path:
-            raise LocalError("recording/path is the name of a folder, not empty")
+            raise LocalError("recording/path is empty: name a folder")
         for name, value in (
             ("segment_bytes", segment_bytes),
             ("segment_seconds", segment_seconds),

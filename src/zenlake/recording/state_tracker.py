@@ -1,10 +1,10 @@
-"""StateTracker: what a reader must know that begins in the middle of a recording.
+"""StateTracker: the state that a reader needs to begin in the middle of a recording.
 
 Feed it all links, batch by batch or packet by packet. At any time, `packets` returns packets that
 bring a new reader to the same state: the handshake of each open link, its aliases, live
 declarations, open interests and requests, unfinished messages, and the last sequence number of
-each lane. They keep the original times and end at the sequence number of the next byte, so that
-the packets that follow continue them.
+each lane. They have the original times, and end at the sequence number of the next byte, so that
+the following packets continue them.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class StatePacket(NamedTuple):
     data: bytes
 
 
-class _Uses:
-    """How many stream links there were between two addresses."""
+class _LinkCount:
+    """The number of stream links so far between two addresses."""
 
     __slots__ = ("count", "ends", "order", "time_ns")
 
@@ -62,7 +62,7 @@ class _Uses:
 
 
 class _Followed:
-    """A link that is fed packet by packet: its unfinished batches."""
+    """A link that is fed packet by packet, with its unfinished batches."""
 
     __slots__ = ("link", "needed", "parts")
 
@@ -78,16 +78,16 @@ class StateTracker:
     def __init__(self, bytes_max: int = RECORDING_TRACKED_BYTES_MAX) -> None:
         self._budget = Budget(bytes_max)
         self._links: dict[int, TrackedLink] = {}
-        self._uses: OrderedDict[bytes, _Uses] = OrderedDict()
-        """By address pair, the smaller direction: the least recently used first."""
+        self._link_counts: OrderedDict[bytes, _LinkCount] = OrderedDict()
+        """By address pair (the smaller of both orders), the least recently used first."""
         self._order = 0
         self._numbers = 0
         self._followed: dict[bytes, tuple[_Followed, int]] = {}
-        """By the pair in packets: the link and the direction."""
+        """The link and the direction, by `Parsed.pair`."""
 
     @property
     def forgotten(self) -> int:
-        """How many messages were left out of the state, because its limit was reached."""
+        """How many messages are missing in the state because its limit was reached."""
         return self._budget.forgotten
 
     @property
@@ -113,7 +113,7 @@ class StateTracker:
             ends,
             is_stream,
             is_group,
-            self._next_use(ends, time_ns) if is_stream else 1,
+            self._count_link(ends, time_ns) if is_stream else 1,
             self._order,
             time_ns,
             self._budget,
@@ -149,13 +149,13 @@ class StateTracker:
                 self._note_session(link, True)
             self._order += 1
             if link.is_stream:
-                uses = self._uses_of(link.ends)
-                uses.order, uses.time_ns = self._order, time_ns
+                counted = self._links_between(link.ends)
+                counted.order, counted.time_ns = self._order, time_ns
 
     def _note_session(self, link: TrackedLink, is_over: bool) -> None:
-        """When the session of two nodes ends, so does the link between them in link states.
+        """Remove the link between two nodes from link states when their session ends.
 
-        Nobody must announce that it is gone; readers know it from the end of the session.
+        Nodes need not announce this: readers conclude it from the end of the session.
         """
         one, other = link.zids
         if one is None or other is None:
@@ -172,7 +172,7 @@ class StateTracker:
                     side.topology.relink(one, other)
 
     def end_all(self, time_ns: int) -> list[bytes]:
-        """The links that were open when a recorder ended are gone: the packets that say so."""
+        """Close the links that were open when a recorder ended; returns RST packets for them."""
         found: list[bytes] = []
         for link in self.links:
             packets = LinkPackets(link.ends, link.is_stream, link.next_seq)
@@ -181,27 +181,27 @@ class StateTracker:
         self._followed.clear()
         return found
 
-    def _next_use(self, ends: tuple[End, End], time_ns: int) -> int:
-        uses = self._uses_of(ends)
-        uses.count += 1
-        uses.order, uses.time_ns, uses.ends = self._order, time_ns, ends
-        return uses.count
+    def _count_link(self, ends: tuple[End, End], time_ns: int) -> int:
+        counted = self._links_between(ends)
+        counted.count += 1
+        counted.order, counted.time_ns, counted.ends = self._order, time_ns, ends
+        return counted.count
 
-    def _uses_of(self, ends: tuple[End, End]) -> _Uses:
+    def _links_between(self, ends: tuple[End, End]) -> _LinkCount:
         pair = min(pair_of_ends(*ends), pair_of_ends(ends[1], ends[0]))
-        uses = self._uses.get(pair)
-        if uses is None:
-            uses = self._uses[pair] = _Uses(ends)
-            if len(self._uses) > RECORDING_ADDRESS_PAIRS_MAX:
-                self._uses.popitem(last=False)
+        counted = self._link_counts.get(pair)
+        if counted is None:
+            counted = self._link_counts[pair] = _LinkCount(ends)
+            if len(self._link_counts) > RECORDING_ADDRESS_PAIRS_MAX:
+                self._link_counts.popitem(last=False)
         else:
-            self._uses.move_to_end(pair)
-        return uses
+            self._link_counts.move_to_end(pair)
+        return counted
 
     # --- by packet -----------------------------------------------------------------------
 
     def feed_packet(self, time_ns: int, data: bytes, flags: int) -> None:
-        """A packet of a recording, from WIRE, or from STATE where a reader begins."""
+        """Apply a packet of the interface WIRE, or of STATE where reading begins."""
         headers = parse(data)
         if headers is None:
             return
@@ -226,7 +226,7 @@ class StateTracker:
             prefix = link.prefix_bytes(direction)
             content = data[headers.start + prefix :]
             if flags & PLAIN:
-                # A long batch goes on in the next packet; its sequence number is in this one.
+                # A long batch continues in the next packet; this one has its sequence number.
                 self.batch(link, direction, content, flags, time_ns)
                 return
             stop = headers.start + prefix
@@ -313,11 +313,12 @@ class StateTracker:
                 pair = min(pair_of_ends(*link.ends), pair_of_ends(link.ends[1], link.ends[0]))
                 open_uses.add(pair)
             _link_packets(link, found)
-        for pair, uses in self._uses.items():
+        for pair, counted in self._link_counts.items():
             if pair not in open_uses:
-                count = min(uses.count, RECORDING_ADDRESS_USES_MAX)
-                earlier = LinkPackets(uses.ends, True, [1 << 20, 1 << 20])
-                found += [(uses.order, uses.time_ns, 0, one) for one in earlier.earlier_uses(count)]
+                count = min(counted.count, RECORDING_ADDRESS_USES_MAX)
+                earlier = LinkPackets(counted.ends, True, [1 << 20, 1 << 20])
+                for one in earlier.earlier_uses(count):
+                    found.append((counted.order, counted.time_ns, 0, one))
         found.sort(key=_order_of)
         return [StatePacket(time_ns, flags, data) for _, time_ns, flags, data in found]
 

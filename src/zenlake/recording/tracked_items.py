@@ -10,7 +10,7 @@ from zenlake.limits import RECORDING_TRACKED_BYTES_MAX
 UNKNOWN: Final = -1
 
 ITEM_BYTES: Final = 64
-"""The memory of an item beside its message."""
+"""The memory of an item without its message."""
 
 Identity = tuple[object, ...]
 
@@ -32,7 +32,7 @@ class Item:
     ) -> None:
         self.order = order
         self.batch = batch
-        """The order of the batch: messages of one batch share it."""
+        """The order of the batch, which all its messages share."""
         self.time_ns = time_ns
         self.lane = lane
         self.data = data
@@ -46,7 +46,7 @@ class Item:
 
 
 class Budget:
-    """The memory of all links. Beyond its limit the oldest requests are forgotten."""
+    """The memory limit of all links. Beyond it, the oldest requests are forgotten."""
 
     __slots__ = ("bytes", "bytes_max", "forgotten", "has_topologies", "requests")
 
@@ -61,7 +61,7 @@ class Budget:
         """Whether any link has carried link states."""
 
     def has_room(self, size: int) -> bool:
-        """Whether `size` more bytes may be kept, if need be instead of old requests."""
+        """Whether `size` more bytes may be kept; forgets old requests if necessary."""
         while self.bytes + size > self.bytes_max and self.requests:
             oldest, (items, identity) = self.requests.popitem(last=False)
             del items[identity]

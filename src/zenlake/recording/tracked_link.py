@@ -1,7 +1,7 @@
-"""TrackedLink: what the batches of one link leave behind for those that follow.
+"""TrackedLink: the state of one link that later batches depend on.
 
-The handshake, the last sequence number of each lane, the fragments of unfinished messages, and
-what network messages leave (`TrackedMessages`).
+It has the handshake, the last sequence number of each lane, the fragments of unfinished messages,
+and the state of network messages (`TrackedMessages`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 
 PLAIN_HEAD_BYTES: Final = 16
-"""Where the sequence number and the priority of a plain batch end, at the latest."""
+"""Sequence number and priority of a plain batch lie within so many bytes."""
 
 
 class TrackedLink(TrackedMessages):
@@ -78,26 +78,26 @@ class TrackedLink(TrackedMessages):
         self.ends = ends
         self.is_stream = is_stream
         self.use = use
-        """It is the n-th link between these ends in the recording."""
+        """The number of this link among those between the same ends, from 1."""
         self.order = order
         self.opened_ns = time_ns
         self.handshake: list[tuple[int, int, int, bytes, int]] = []
         """Order, time, direction, batch and its form: INIT, OPEN, JOIN, CLOSE."""
         self.last_join: tuple[int, int, int, bytes, int] | None = None
-        """The same of the last JOIN, if it is not the first one."""
+        """The same five values for the last JOIN, if it is not the first one."""
         self.is_open = is_group
         self.is_over = False
-        """Whether CLOSE was seen: then nothing is left of the session."""
+        """Whether CLOSE was seen, which ends the session."""
         self.fins: list[tuple[int, int, int]] = []
         """Order, time and direction of each FIN, while one is missing."""
         self.mask = 0
         self.patch = 0
         self.zids: list[ZenohId | None] = [None, None]
-        """The ids of both nodes, the opener's first; None of clients, which have no link states."""
+        """The ids of both nodes, the opener's first; None for clients: they have no link states."""
         self.batch_bytes = DEFAULT_GROUP_BATCH_BYTES if is_group else DEFAULT_BATCH_BYTES
         self._agreed_form = PLAIN_FORM
         self.next_seq = [0, 0]
-        """Of a stream, the sequence number of the next byte of each direction."""
+        """For a stream, the sequence number of the next byte of each direction."""
 
     # --- batches -------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class TrackedLink(TrackedMessages):
         return self.is_open and self.sides[direction].form != COMPRESSED_FORM
 
     def plain_batch(self, direction: int, data: bytes, order: int, time_ns: int) -> None:
-        """A batch with one FRAME of publications: only its sequence number counts."""
+        """Apply a batch with one FRAME of publications: only its sequence number matters."""
         side = self.sides[direction]
         if side.form == LOW_LATENCY_FORM or self.is_over:
             return
@@ -179,7 +179,7 @@ class TrackedLink(TrackedMessages):
             self.handshake.append((self.count, time_ns, direction, data, form))
 
     def _transport(self, side: Side, message: Init | Open | Join | Close) -> bool:
-        """Applies a message of the handshake; whether its batch is part of the state."""
+        """Applies a message of the handshake; returns whether its batch is part of the state."""
         self.count += 1
         if isinstance(message, Close):
             self.is_over = True
@@ -209,7 +209,7 @@ class TrackedLink(TrackedMessages):
         self.batch_bytes = DEFAULT_BATCH_BYTES if ack.batch_size is None else ack.batch_size
 
     def _join(self, join: Join) -> bool:
-        """The first JOIN of a member tells its terms; later ones only that it is still there."""
+        """Applies a JOIN: the first one has the member's terms, later ones only keep it alive."""
         if not self.is_group or self.handshake:
             return False
         self.patch = min(1, join.patch or 0)
@@ -305,7 +305,7 @@ class TrackedLink(TrackedMessages):
     # --- losses and the end --------------------------------------------------------------
 
     def lose(self, direction: int) -> None:
-        """Bytes of a direction are missing: aliases that may have changed are unknown."""
+        """Bytes of a direction are missing: forget the aliases that may have changed."""
         side = self.sides[direction]
         side.is_lossy = True
         if side.reuses:
@@ -314,7 +314,7 @@ class TrackedLink(TrackedMessages):
             side.aliases = {}
 
     def forget(self) -> None:
-        """Nothing of the session is needed any more."""
+        """Drop the state of the session."""
         for side in self.sides:
             for item in side.aliases.values():
                 self._discard(item)

@@ -1,8 +1,7 @@
-"""TrackedMessages: what the network messages of one link leave behind for those that follow.
+"""TrackedMessages: the state of one link that later network messages depend on.
 
-Aliases, live declarations, open interests and requests, and link states. The rules are those of
-`zenlake.trace`, so that a reader that starts from this state reads what one that started before
-reads.
+It has aliases, live declarations, open interests and requests, and link states. The rules are those
+of `zenlake.trace`: a reader that starts from this state reads the same as one that started earlier.
 """
 
 from __future__ import annotations
@@ -128,7 +127,7 @@ class TrackedMessages:
         lane: int,
         time_ns: int,
     ) -> None:
-        """An alias in use keeps its key; that the sender gave it another one is kept beside it."""
+        """Declares an alias. One in use keeps its key; another key is stored as REMAPPED."""
         known = side.aliases.get(body.expr_id)
         if known is None:
             item = self._make(side, direction, message, body.key, lane, time_ns)
@@ -161,7 +160,7 @@ class TrackedMessages:
                 side.shared_ids[kind] = key
         known = side.items.get(identity)
         if known is not None and (known.key is None or key is None or known.key == key):
-            # It is declared again: its life goes on, with the newest attributes.
+            # A repeated declaration continues the lifetime, with the newest attributes.
             data = bytes(message)
             self._budget.bytes += len(data) - len(known.data)
             known.data, known.alias = data, alias

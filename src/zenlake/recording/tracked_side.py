@@ -1,4 +1,4 @@
-"""Side: what one end of a link has sent."""
+"""Side: the state of one end of a link, from the messages that it sent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOW_LATENCY_FORM: Final = 2
 
 
 class Side:
-    """What one end of a link has sent."""
+    """The state of one end of a link."""
 
     __slots__ = (
         "aliases",
@@ -35,16 +35,16 @@ class Side:
         self.items: dict[Identity, Item] = {}
         """Live declarations, open interests with their finals, open requests."""
         self.modes: dict[int, bool] = {}
-        """By id, whether an interest has mode CURRENT."""
+        """Whether an interest has mode CURRENT, by its id."""
         self.lanes: dict[int, Lane] = {}
         self.shared_ids: dict[str, str | None] = {}
-        """By kind, the key of the entity with id 0; None if there are several."""
+        """The key of the entity with id 0, by kind; None if there are several."""
         self.form = PLAIN_FORM
         self.initial_sn = UNKNOWN
         self.reuses = False
-        """Whether it undeclares aliases, so that their numbers may stand for other keys later."""
+        """Whether this side undeclares aliases, so that their numbers may later mean other keys."""
         self.is_lossy = False
         self.is_initial_over = False
         """Whether D_FINAL with id 0 ended the initial declarations of a peer."""
         self.topology: TrackedTopology | None = None
-        """The link states that it announced; None if it announced none."""
+        """The link states that this side announced, if any."""

@@ -1,7 +1,7 @@
-"""TrackedTopology: the link states that one side of a link has announced, as far as they are live.
+"""TrackedTopology: the current link states that one side of a link has announced.
 
-The newest state of each node, and since when each of its links is announced with this weight.
-Repeated, they are one list of link states for each time at which links were added, so that a
+It has the newest state of each node, and since when each of its links is announced with this
+weight. `items` returns one list of link states for each time at which links were added, so that a
 reader that starts from them finds the same adjacencies with the same times.
 """
 
@@ -23,7 +23,7 @@ _EDGE_BYTES: Final = 96
 
 
 class Announcement:
-    """A list of link states: when and where it was sent."""
+    """When and where a list of link states was sent."""
 
     __slots__ = ("batch", "lane", "order", "qos", "time_ns")
 
@@ -45,11 +45,11 @@ class Edge:
         self.sn = sn
         self.weight = weight
         self.is_over = False
-        """Whether the session between the nodes ended: announcing it further changes nothing."""
+        """Whether the session between the nodes ended: further announcements change nothing."""
 
 
 class AnnouncedNode:
-    """What one side of a link has announced of one node."""
+    """The state of one node as one side of a link has announced it."""
 
     __slots__ = (
         "edges",
@@ -72,11 +72,11 @@ class AnnouncedNode:
         self.locators: tuple[str, ...] | None = None
         self.gateway = False
         self.edges: dict[int, Edge] = {}
-        """By the number of the neighbour."""
+        """By the psid of the neighbour."""
         self.held_bytes = 0
 
     def size(self) -> int:
-        """Its memory, which is charged to the budget."""
+        """The memory that the budget counts for this node."""
         size = _NODE_BYTES + len(self.edges) * _EDGE_BYTES
         for locator in self.locators or ():
             size += len(locator)
@@ -84,7 +84,7 @@ class AnnouncedNode:
 
 
 class TrackedTopology:
-    """By the sender's number for it, each node that one side of a link has announced."""
+    """The nodes that one side of a link has announced, by the sender's psid."""
 
     __slots__ = ("_budget", "nodes")
 
@@ -93,7 +93,7 @@ class TrackedTopology:
         self.nodes: dict[int, AnnouncedNode] = {}
 
     def apply(self, states: tuple[LinkState, ...], announced: Announcement) -> None:
-        """A list of link states. Numbers without a name are ignored, as readers do."""
+        """Applies a list of link states. A psid without a zid is ignored, as readers do."""
         for state in states:
             if state.zid is not None:
                 self._name(state.psid, state.zid, state.sn, announced)
@@ -133,7 +133,7 @@ class TrackedTopology:
                 if known is None or known.weight != weight:
                     known = Edge(announced, state.sn, weight)
                 edges[psid] = known
-        # A state whose links all have unknown numbers tells nothing about links.
+        # If all psids of the links are unknown, the known links remain.
         if edges or not state.links:
             node.edges = edges
 
@@ -147,24 +147,24 @@ class TrackedTopology:
         node.held_bytes = size
 
     def _remove(self, psid: int) -> None:
-        """The number stands for nothing any more, so links to it are not known either."""
+        """Forgets a psid, and the links to it."""
         self._budget.bytes -= self.nodes.pop(psid).held_bytes
         for node in self.nodes.values():
             node.edges.pop(psid, None)
 
     def forget(self) -> None:
-        """The session is over."""
+        """Drops all nodes at the end of the session."""
         for node in self.nodes.values():
             self._budget.bytes -= node.held_bytes
         self.nodes = {}
 
     def unlink(self, one: ZenohId, other: ZenohId) -> None:
-        """The session between two nodes ended: the links between them are gone."""
+        """Marks the links between two nodes as over, because their session ended."""
         for _, _, edge in self._edges_between(one, other):
             edge.is_over = True
 
     def relink(self, one: ZenohId, other: ZenohId) -> None:
-        """They have a session again: announcements from now on are about another link."""
+        """Two nodes have a session again: later announcements are about another link."""
         for node, psid, edge in self._edges_between(one, other):
             if edge.is_over:
                 del node.edges[psid]

@@ -7,15 +7,15 @@ from typing import Final
 BINS_MAX: Final = 240
 """Time bins on the axis: about two pixels each on a phone."""
 PARTS: Final = 64
-"""Parts of a time bin, drawn when the time axis is zoomed."""
+"""The number of parts of a time bin, which are drawn when the time axis is zoomed."""
 SEGMENTS_MAX: Final = 12
-"""Times in which something was recorded, with pauses between that are not drawn."""
+"""Intervals with recorded packets; the pauses between them are not drawn."""
 CELLS_MAX: Final = 40_000
 """Cells of traffic by time, key, nodes and kind: about 1 MB."""
 FINE_MESSAGES_MAX: Final = 200_000
-"""If there are more cells, parts of time bins are not kept by key and node."""
+"""With more messages, parts of time bins are not counted by key and node."""
 FINE_CELLS_MAX: Final = 20_000
-"""Traffic by parts of time bins and kind alone, in that case: about 0.3 MB."""
+"""In that case, cells of traffic by parts of time bins and kind only: about 0.3 MB."""
 CELL_LEVELS: Final = (
     # Time bins per cell, keys, nodes; the first level that is small enough is used.
     (1, 200, 100),
@@ -26,7 +26,7 @@ CELL_LEVELS: Final = (
     (8, 8, 6),
 )
 KEYS_MAX: Final = 1_000
-"""Keys that the tree shows one by one; others are summed up by their first chunk."""
+"""Keys that the tree shows one by one; the others are summed by their first chunk."""
 FIRST_CHUNKS_MAX: Final = 100
 KEY_CELLS_MAX: Final = 12_000
 NODES_MAX: Final = 150
@@ -36,7 +36,7 @@ SESSION_EDGES_MAX: Final = 400
 SESSIONS_LISTED_MAX: Final = 40
 QUERY_CELLS_MAX: Final = 10_000
 QUERY_KEYS_MAX: Final = 300
-"""Keys that are listed besides those of the tree."""
+"""Keys of queries that are listed besides the keys of the tree."""
 QUERIES_FAILED_MAX: Final = 40
 QUERIES_SLOW_MAX: Final = 20
 HOPS_MAX: Final = 12

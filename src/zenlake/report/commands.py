@@ -12,7 +12,7 @@ from typing import Any, Final
 
 _AROUND_PACKETS: Final = 20
 _PACKETS_MAX: Final = 40
-"""Packets that one command names."""
+"""The most packets that one command names."""
 _NAME: Final = re.compile(r"[\w.:\[\]%#/+-]+", re.ASCII)
 """Names of links and sessions: addresses, ports and a number."""
 
@@ -52,7 +52,7 @@ def query_command(capture: str, hops: list[dict[str, Any]]) -> str | None:
     times = [f"packet >= {min(hop['packet'] for hop in known)}"]
     if all(hop["final_ms"] is not None for hop in known):
         last_ns = max(hop["time_ns"] + round(hop["final_ms"] * 1e6) for hop in known)
-        # Milliseconds in a table have fewer digits than a time.
+        # Milliseconds in a table are rounded.
         times.append(f"time_ns <= {last_ns + 1000}")
     return _decode(capture, [*times, which if len(each) == 1 else f"({which})"])
 
@@ -82,6 +82,6 @@ def _is(field: str, name: str | None) -> list[str]:
 
 
 def _decode(capture: str, conditions: list[str]) -> str:
-    # A name that begins with a dash would be taken for an option.
+    # decode would read a name that begins with a dash as an option.
     path = f"./{capture}" if capture.startswith("-") else capture
     return f"zenlake decode --where {shlex.quote(' and '.join(conditions))} {shlex.quote(path)}"

@@ -36,7 +36,7 @@ TABLES_READ: Final = ("captures", *_TABLES, SAMPLES)
 LOADED_BYTES_MAX: Final = 8 << 20
 """Size of compressed files; the rows of smaller tables are loaded into memory."""
 _ROWS_AT_ONCE: Final = 256
-"""Rows of one INSERT, which takes about as long as for one row."""
+"""Rows of one INSERT, which takes about as long as an INSERT of one row."""
 _KEYED: Final = ("messages", "queries", "replies", "declarations")
 _NODE: Final = "(SELECT node FROM selection)"
 _WHOLE_STORY: Final = f"""(t.capture, coalesce(t.trace_id, -t.seq)) IN (
@@ -94,7 +94,7 @@ class Database:
 
 @contextmanager
 def opened(store: Tables, selection: Selection) -> Iterator[Database]:
-    """Errors of the engine are raised as errors of the lake."""
+    """A database with the views. Errors of DuckDB are raised as LakeError."""
     snapshot = store.snapshot()
     captures = snapshot.manifest.captures
     if not captures:
@@ -130,7 +130,7 @@ def _choose(database: Database) -> None:
     selection = database.selection
     database.keep("selection", "key VARCHAR, node VARCHAR, capture VARCHAR", [tuple(selection)])
     if selection.key is not None:
-        # Once for each key, not for each row.
+        # Keys are compared once each, not once for each row.
         every = " UNION ".join(f"SELECT key FROM {table}" for table in _KEYED)
         database.run(f"""CREATE TEMP TABLE selected_keys AS SELECT key FROM ({every})
             WHERE ke_intersects(key, (SELECT key FROM selection))""")

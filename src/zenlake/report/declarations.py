@@ -12,7 +12,7 @@ from zenlake.report.time_axis import TimeAxis
 
 ENTITIES: Final = ("token", "subscriber", "queryable")
 _GHOST_NS: Final = 1_000_000_000
-"""A declaration that outlives its source by more than this is a ghost."""
+"""A token that outlives its source by more than this is a ghost."""
 _ANSWER: Final = """coalesce(d.is_answer, d.entity_id = 0 AND d.interest_id IS NOT NULL AND EXISTS (
     SELECT 1 FROM interests i WHERE i.capture = d.capture AND i.session = d.session
     AND i.interest_id = d.interest_id AND i.mode = 'current'))"""
@@ -36,7 +36,7 @@ _LIVES: Final = f"""
                bool_or(ended_by = 'session') AS with_session
         FROM lives WHERE key IS NOT NULL AND receiver_zid IS NOT NULL GROUP BY ALL)
     SELECT l.* EXCLUDE (node_id),
-           -- Between routers link state ends what came from one that is gone; nobody undeclares it.
+           -- Between routers, link state ends the declarations of a lost router, without U_TOKEN.
            l.entity = 'token' AND s.gone_ns IS NOT NULL AND l.to_ns - s.gone_ns > {_GHOST_NS}
                AND NOT coalesce(l.node_id > 0 AND s.with_session, false) AS is_ghost,
            coalesce(l.key IS NOT NULL AND l.from_ns < max(l.to_ns) OVER (

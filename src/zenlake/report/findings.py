@@ -54,7 +54,7 @@ def findings(database: Database, data: Data) -> list[Finding]:
 
 
 def _item(kind: str, are_meant: Iterable[bool]) -> str | None:
-    """The first item for which the flag is set; None without one."""
+    """The id of the first item whose flag is set; None if there is none."""
     return next((f"{kind}-{place}" for place, is_meant in enumerate(are_meant) if is_meant), None)
 
 

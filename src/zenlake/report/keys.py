@@ -1,4 +1,4 @@
-"""Keys by what they carry: publications, queries and replies, for the tree."""
+"""Keys: the publications, queries and replies of each key, for the tree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DATA: Final = "(kind LIKE 'PUSH/%' OR kind = 'REQUEST' OR kind LIKE 'RESPONSE/%
 
 
 def rank_keys(database: Database, names: Names) -> None:
-    """Numbers the keys, those with the most bytes and messages first; before all sections."""
+    """Numbers the keys with the most bytes and messages; called before all sections."""
     database.run(f"""
         CREATE TEMP TABLE key_totals AS
         SELECT key, count(*) AS messages, sum(size) AS bytes,
@@ -31,7 +31,7 @@ def rank_keys(database: Database, names: Names) -> None:
 
 
 def keys(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]:
-    """Totals of each listed key, by the nodes it went between, and the others by first chunk."""
+    """Totals of each listed key, by sender and receiver, and of other keys by first chunk."""
     totals = database.rows("""
         SELECT k.id, messages, bytes, first_ns, last_ns
         FROM key_totals t JOIN key_ids k USING (key) ORDER BY k.id""")

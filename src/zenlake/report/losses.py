@@ -1,4 +1,4 @@
-"""Losses: what was sent and is not in the captures, over time and one by one."""
+"""Losses: bytes and messages that were sent and are not in the captures."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def losses(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]:
 
 
 def _cells(database: Database, axis: TimeAxis) -> tuple[int, list[tuple[Any, ...]]]:
-    """Losses by parts of stretches if these are few enough, and how many parts a stretch has."""
+    """Parts per time bin, and losses by these parts; 1 part if the cells would be too many."""
     for parts in (PARTS, 1):
         cells = database.rows(f"""
             SELECT {axis.bin_sql("time_ns", parts)} AS bin, kind, sender_zid, receiver_zid, count(*)

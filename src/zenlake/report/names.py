@@ -1,4 +1,4 @@
-"""Names: keys, nodes and captures by number, so that a page holds each once."""
+"""Names: numbers for keys, nodes and captures, so that a page contains each name once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Names:
         return NONE if key is None else self._keys.setdefault(key, len(self._keys))
 
     def key_among(self, key: str | None, keys_max: int) -> int:
-        """The number of a key that is listed anyway, or for which there is room."""
+        """The number of a key that is listed already, or for which there is room; else OTHER."""
         if key is not None and key not in self._keys and len(self._keys) >= keys_max:
             return OTHER
         return self.key(key)
@@ -41,7 +41,7 @@ class Names:
         return NONE if zid is None else self._nodes.setdefault(zid, len(self._nodes))
 
     def ranked_node(self, zid: str | None) -> int:
-        """The number of a node in sums over many rows: one of the most frequent nodes, or OTHER."""
+        """The number of a node in sums over many rows; OTHER for all but the most frequent."""
         if zid is None:
             return NONE
         number = self._nodes.get(zid, OTHER)
@@ -66,7 +66,7 @@ class Names:
 def _ranked_nodes(database: Database) -> list[str]:
     """The node with the most messages and its neighbours, then the next one.
 
-    So the drawn part of a large network is connected.
+    This order keeps the drawn part of a large network connected.
     """
     pairs = database.rows(f"""
         SELECT sender_zid, receiver_zid, count(*) AS messages FROM chosen_messages

@@ -1,7 +1,7 @@
-"""The bytes of the message of a row, explained.
+"""Packet bytes: the bytes of a message, explained bit by bit.
 
-A lake has the content of messages, not their bytes. These are read from the capture, if it still
-exists and is not too long.
+A lake has the content of messages, not their bytes. The bytes are read from the capture, if it
+still exists and is not too long.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ def _batches(capture: str, places: list[Place]) -> dict[Place, LinkBatch]:
             if batch.packet > last or len(found) == len(wanted):
                 break
     except ZenlakeError:
-        pass  # the file changed since it was read: a packet that is not found is reported as such
+        pass  # the file has changed: a packet that is not found is reported as missing
     return found
 
 
 def _explanation(batch: LinkBatch) -> dict[str, Any]:
-    # Imported late: they load all layouts, which a page without violations does not need.
+    # Imported late: these modules load all layouts, which most pages do not need.
     from zenlake.wire.explain import explain
     from zenlake.wire.explain_text import lines
 
@@ -84,7 +84,7 @@ def _explanation(batch: LinkBatch) -> dict[str, Any]:
     is_cut = len(data) < len(batch.data)
     found = explain(data, "scouting" if batch.link.protocol == "scouting" else "auto")
     if is_cut:
-        found.error = None  # only the rest, which was left out, is missing
+        found.error = None  # the error is only that the omitted bytes are missing
     shown = list(lines(found))
     text: dict[str, Any] = {"lines": shown[:EXPLAINED_LINES_MAX], "size": len(batch.data)}
     if is_cut or len(shown) > EXPLAINED_LINES_MAX:

@@ -1,7 +1,7 @@
 """Page: all sections as one HTML document without external resources.
 
-Data of peers is in one block of JSON, which browsers do not execute, and is inserted into the
-document as text. The content security policy forbids other scripts and styles, and the network.
+Data from captures is in one block of JSON, which browsers do not execute, and is inserted into the
+document as text. The content security policy forbids other scripts, other styles, and the network.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def html(data: dict[str, Any]) -> str:
 
 
 def as_json(data: Any) -> str:
-    """The data as JSON in ASCII, without direction marks or line separators of peers."""
+    """The data as JSON in ASCII, which has no direction marks and no line separators."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     for character, escape in _ESCAPES.items():
         text = text.replace(character, escape)

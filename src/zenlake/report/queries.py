@@ -17,7 +17,7 @@ _FIRST_MS: Final = 0.001
 
 
 def queries(database: Database, names: Names) -> dict[str, Any]:
-    first, final = _place("q.first_reply_ms"), _place("q.final_ms")
+    first, final = _bin_sql("q.first_reply_ms"), _bin_sql("q.final_ms")
     rows = database.rows(f"""
         SELECT q.key, q.requester_zid, q.responder_zid, {OUTCOME}, {first}, {final}, count(*)
         FROM chosen_queries q WHERE {FIRST_HOP} GROUP BY ALL ORDER BY 7 DESC, 1, 2, 3, 4, 5, 6""")
@@ -49,7 +49,7 @@ def queries(database: Database, names: Names) -> dict[str, Any]:
     }
 
 
-def _place(column: str) -> str:
+def _bin_sql(column: str) -> str:
     """The bin of a logarithmic histogram."""
     place = f"floor(log10(greatest({column}, {_FIRST_MS}) / {_FIRST_MS}) * {_BINS_A_DECADE})"
     last = _BINS_A_DECADE * _DECADES - 1

@@ -12,7 +12,7 @@ from zenlake.lake.errors import LakeError
 
 
 class Selection(NamedTuple):
-    """The requested part; None is everything."""
+    """The requested key, node and capture; None for all."""
 
     key: str | None = None
     node: str | None = None
@@ -20,7 +20,7 @@ class Selection(NamedTuple):
 
     @property
     def is_by_message(self) -> bool:
-        """Whether it is narrower than captures."""
+        """Whether it selects messages, not only captures."""
         return self.key is not None or self.node is not None
 
     def checked(self, captures: Iterable[str], zids: Iterable[str], place: Path) -> Selection:

@@ -58,7 +58,7 @@ def stories(database: Database, names: Names, queries: list[dict[str, Any]]) -> 
 
 
 def _place(found_story: CaptureStory, names: Names) -> tuple[int, int | None]:
-    """Capture and packet of a query; no packet for other stories."""
+    """Capture and packet of a query; the packet is None for other stories."""
     packet = found_story.story.at.packet if found_story.story.subject == "query" else None
     return names.capture(found_story.capture), packet
 

@@ -1,4 +1,4 @@
-"""Texts and bytes of peers, cut to the length that a page shows. They are escaped in the page."""
+"""Texts and bytes from captures, cut to the length that a page shows. The page escapes them."""
 
 from __future__ import annotations
 

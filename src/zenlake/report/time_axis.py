@@ -1,7 +1,7 @@
 """TimeAxis: the recorded time, divided into bins of equal length.
 
-Captures of one lake may lie hours apart. Long pauses between them are not drawn: the axis counts
-bins of recorded time, and each segment has its begin.
+Captures of one lake may lie hours apart. Long pauses between them are not drawn: bins are counted
+over recorded time, and each segment has its start time.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class RecordedSpan(NamedTuple):
 
 
 class TimeAxis:
-    """Made of the times of captures: first and last packet of each."""
+    """The axis of some captures, from the times of their first and last packets."""
 
     def __init__(self, captures: list[tuple[int, int]]) -> None:
         self.seconds = recorded_ns(captures) / 1e9
-        """Recorded, without pauses; a short one is drawn all the same."""
+        """The recorded time without pauses; short pauses are drawn nevertheless."""
         spans = _joined(captures)
         drawn_ns = sum(last - first for first, last in spans)
         self.width_ns = max(_WIDTH_NS_MIN, -(-drawn_ns // BINS_MAX))
@@ -41,11 +41,11 @@ class TimeAxis:
 
     @property
     def origin_ns(self) -> int:
-        """All times in a page count from here."""
+        """The start of the axis; all times in a page are relative to it."""
         return self.segments[0].first_ns
 
     def ms(self, ns: int | None) -> float | None:
-        """Nanoseconds since the origin; those since 1970 exceed the integers of JavaScript."""
+        """Milliseconds since the origin: nanoseconds since 1970 exceed JavaScript's integers."""
         return None if ns is None else round((ns - self.origin_ns) / 1e6, 3)
 
     def bin_sql(self, column: str, parts: int = 1) -> str:

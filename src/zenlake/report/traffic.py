@@ -29,10 +29,10 @@ CARRIED: Final = "kind NOT IN ('FRAME', 'FRAGMENT')"
 
 
 def traffic(database: Database, axis: TimeAxis) -> dict[str, Any]:
-    """Cells, column by column; the finest ones that are few enough.
+    """Cells of traffic, by column, at the finest level with few enough cells.
 
-    Keys and nodes have the numbers of `key_ids` and `node_ids`, the most frequent first. `step` is
-    how many stretches are put together; less than 1 for parts of one.
+    Keys and nodes are numbers of `key_ids` and `node_ids`, the most frequent first. `step` is the
+    number of time bins in a cell, less than 1 for parts of a bin.
     """
     messages = database.one("SELECT count(*) FROM chosen_messages")[0]
     parts = PARTS if messages <= FINE_MESSAGES_MAX else 1
@@ -40,9 +40,9 @@ def traffic(database: Database, axis: TimeAxis) -> dict[str, Any]:
     database.run(f"""
         CREATE OR REPLACE TEMP TABLE cells AS
         SELECT {axis.bin_sql("m.time_ns", parts)} AS bin,
-               {_number("m.key", "k.id", keys)} AS key,
-               {_number("m.sender_zid", "s.id", nodes)} AS sender,
-               {_number("m.receiver_zid", "r.id", nodes)} AS receiver,
+               {_listed_number("m.key", "k.id", keys)} AS key,
+               {_listed_number("m.sender_zid", "s.id", nodes)} AS sender,
+               {_listed_number("m.receiver_zid", "r.id", nodes)} AS receiver,
                {KIND_SQL} AS kind, count(*) AS messages,
                coalesce(sum(size) FILTER ({CARRIED}), 0) AS bytes
         FROM chosen_messages m
@@ -69,7 +69,7 @@ def traffic(database: Database, axis: TimeAxis) -> dict[str, Any]:
 
 
 def _levels(parts: int) -> Iterator[tuple[int, int, int]]:
-    """Steps count parts of stretches."""
+    """Steps (in parts of time bins), keys and nodes of each level, the finest first."""
     _, keys, nodes = CELL_LEVELS[0]
     for step in (1, 4, 16):
         if step < parts:
@@ -79,7 +79,7 @@ def _levels(parts: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _fine(database: Database, axis: TimeAxis) -> dict[str, Any] | None:
-    """Cells by kind alone, in the smallest parts that are few enough; None if none are."""
+    """Cells by kind only, in the smallest parts with few enough cells; None if there are none."""
     database.run(f"""
         CREATE OR REPLACE TEMP TABLE fine AS
         SELECT {axis.bin_sql("time_ns", PARTS)} AS bin, {KIND_SQL} AS kind, count(*) AS messages,
@@ -111,6 +111,6 @@ def _coarsen(database: Database, step: int, keys: int, nodes: int) -> None:
         FROM cells GROUP BY ALL""")
 
 
-def _number(column: str, number: str, listed_max: int) -> str:
+def _listed_number(column: str, number: str, listed_max: int) -> str:
     return f"""CASE WHEN {column} IS NULL THEN {NONE}
         WHEN {number} < {listed_max} THEN {number} ELSE {OTHER} END"""

@@ -21,7 +21,7 @@ from zenlake.semantics.citations import cited
 
 SEVERITIES: Final = ("error", "warning", "note")
 _COLUMNS: Final = "rule, severity, capture, link, packet, time_ns, sender_zid, message"
-"""No TIMESTAMP: for the first one DuckDB loads all time zones."""
+"""No column of type TIMESTAMP: DuckDB would load all time zones for it."""
 _RANK: Final = " ".join(f"WHEN '{word}' THEN {n}" for n, word in enumerate(SEVERITIES))
 _WORST_FIRST: Final = f"CASE severity {_RANK} ELSE {len(SEVERITIES)} END"
 

@@ -3,7 +3,7 @@
     rule            Rule, and the decorator that registers one
     registry        all of them, by topic: handshake, channels, keys, queries, ...
     facts           the state that rules read
-    fact_updates    how messages change it
+    fact_updates    how messages change that state
     noncanonical    bytes that differ from the canonical encoding of their messages
     checker         Checker: events in, findings out
 
@@ -12,7 +12,7 @@ from zenlake import rules, trace
 for finding in rules.check(trace.open("robot.pcapng")):
     print(finding.packet, finding.rule.id, finding.message)
 
-Rules depend on events of a trace, not on files, tables or terminals.
+Rules depend only on the events of a trace, not on files, tables or terminals.
 """
 
 from __future__ import annotations

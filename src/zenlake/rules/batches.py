@@ -1,4 +1,4 @@
-"""Rules about batches: their size, whether they can be read, how they are spelled."""
+"""Rules about batches: their size, whether they can be decoded, and their encoding."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from zenlake.trace.link import LinkBatch
 from zenlake.wire import Close, Fragment
 
 _GRACE_NS: Final = 1_000_000_000
-"""Messages in flight may arrive for so long."""
+"""For so long messages may be in flight."""
 
 
 def _agreed_bytes(seen: SeenBatch) -> int | None:
-    """The batch size that holds for a batch; None during the handshake or where not known."""
+    """The batch size that was agreed on; None during the handshake or where it is unknown."""
     session = seen.facts.session
     if session is None or seen.link_facts.stage < OPENED:
         return None
@@ -68,8 +68,8 @@ def group_batch_large(batch: LinkBatch, seen: SeenBatch) -> str | None:
     "batch-empty",
     NOTE,
     LinkBatch,
-    text="A batch holds one or more messages. Deployed nodes send an empty one where they gave"
-    " up a message in fragments.",
+    text="A batch holds one or more messages. Deployed nodes send an empty one where they"
+    " abandoned a message in fragments.",
     page="packets, Batch; SN-31, SN-34",
     screen=Irregular("EMPTY_BATCH"),
 )
@@ -83,7 +83,7 @@ def batch_empty(batch: LinkBatch, seen: SeenBatch) -> str | None:
     "batch-undecodable",
     ERROR,
     LinkBatch,
-    text="A batch is messages to its last byte; one that cannot be read ends the link.",
+    text="A batch consists of messages to its last byte; one that cannot be decoded ends the link.",
     page="wire reference §6.4, §12.7 N14",
     whole=True,
     screen=Irregular("MALFORMED"),
@@ -116,7 +116,7 @@ def low_latency_kind(batch: LinkBatch, seen: SeenBatch) -> str | None:
     "low-latency-batched",
     NOTE,
     LinkBatch,
-    text="On a low-latency link every message is a unit of its own.",
+    text="On a low-latency link every unit has one message.",
     page="wire reference §9",
     screen=Condition("unit.is_low_latency and unit.messages > 1"),
 )
@@ -139,8 +139,8 @@ def _unknown_mandatory(batch: LinkBatch) -> str | None:
     "mandatory-extension-unknown",
     WARNING,
     LinkBatch,
-    text="An extension marked as mandatory is one that its message defines; a receiver that"
-    " does not know it must end the link.",
+    text="The message defines each of its mandatory extensions; a receiver that does not know"
+    " one must end the link.",
     page="packets, Extension Header; wire reference §2.1; SN-13",
     screen=Irregular("MALFORMED"),
 )
@@ -235,7 +235,7 @@ def zid_zeros(batch: LinkBatch, seen: SeenBatch) -> str | None:
     "compression-header",
     ERROR,
     LinkBatch,
-    text="Of the header of a compressed batch, all bits but the lowest are zero.",
+    text="All bits but the lowest are zero in the header of a compressed batch.",
     page="wire reference §6.2",
     screen=Irregular("TERMS"),
 )
@@ -246,7 +246,7 @@ def compression_header(batch: LinkBatch, seen: SeenBatch) -> str | None:
     if not batch.data or batch.data[0] < 2 or batch.state != "ok":
         return None
     if isinstance(batch.messages[0] if batch.messages else None, Close):
-        return None  # of a handshake that failed, which is never compressed
+        return None  # a batch of a handshake that failed, which is never compressed
     return f"the header is {batch.data[0]:#04x}"
 
 

@@ -73,7 +73,7 @@ def sn_backwards(message: Frame | Fragment, seen: Seen) -> str | None:
     "sn-gap",
     NOTE,
     Missing,
-    text="Sequence numbers of a channel follow each other. Deployed nodes accept gaps"
+    text="The sequence numbers of a channel are consecutive. Deployed nodes accept gaps"
     " silently, and skip a number after a message in fragments.",
     page="wire reference §6.5, §7; SN-33",
     whole=True,
@@ -90,8 +90,8 @@ def sn_gap(missing: Missing, seen: SeenGap) -> str | None:
     NOTE,
     Frame,
     Fragment,
-    text="Sequence numbers follow each other, also after a message in fragments, where deployed"
-    " nodes leave one out.",
+    text="Sequence numbers are consecutive, also after a message in fragments, where deployed"
+    " nodes skip one.",
     page="wire reference §7; SN-33",
     whole=True,
     screen=TrackedBy("fragments"),

@@ -1,8 +1,8 @@
-"""Checker: feed it the items of links and their events; it returns violations of the rules.
+"""Checker: feed it the items of links and their events; it collects violations of the rules.
 
-Only what the capture shows is checked. Rules that depend on earlier messages are applied only
-while a session is complete: from its INIT on, without a gap, on one stream. After a gap the session
-is not checked any more, because the batch boundaries that are found afterwards may be wrong.
+Rules that depend on earlier messages are applied only while a session is complete: from its INIT
+on, without a gap, on one stream. After a gap the session is not checked any more, because the
+batch boundaries that are found afterwards may be wrong.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _NOTHING: Final[list[Rule]] = []
 
 
 class Checker:
-    """`findings` grows; the caller that feeds the checker empties it."""
+    """Adds violations to `findings`; the caller removes them with `pop_findings`."""
 
     __slots__ = (
         "_asked",
@@ -81,8 +81,8 @@ class Checker:
 
         A note counts once for each side of a session, as it is reported.
         """
-        self._by_subject = BY_SUBJECT if only is None else _chosen(BY_SUBJECT, only)
-        self._by_declaration = BY_DECLARATION if only is None else _chosen(BY_DECLARATION, only)
+        self._by_subject = BY_SUBJECT if only is None else _only(BY_SUBJECT, only)
+        self._by_declaration = BY_DECLARATION if only is None else _only(BY_DECLARATION, only)
         self._session_facts: dict[Session, SessionFacts] = {}
         self._link_facts: dict[Link, LinkFacts] = {}
         self._unassigned = SessionFacts(None, False)
@@ -141,7 +141,7 @@ class Checker:
                 self._report(rule, facts.side(place.node), place, text)
 
     def _apply_to_message(self, rules: list[Rule], event: MessageSeen, seen: Seen) -> None:
-        """Apply the rules to a message; its place is created only for a finding."""
+        """Apply the rules to a message. A `Place` is created only for a finding."""
         facts, message = seen.facts, event.message
         if not facts.is_sure:
             return
@@ -155,7 +155,7 @@ class Checker:
 
     def _report(self, rule: Rule, side: SideFacts, place: Place, text: str) -> None:
         if place.packet <= 0:
-            return  # the state of a recording: it may have been checked where it was sent
+            return  # the state of a recording repeats messages that may have been checked already
         if rule.needs_unredacted and self._is_redacted is not None and self._is_redacted():
             return
         times = side.broken.get(rule.id, 0) + 1
@@ -175,7 +175,7 @@ class Checker:
         link_facts.is_cut = batch.state != "ok"
         if session is not None and session not in self._session_facts:
             is_whole = link.protocol in _STREAMS and link.seen_start and _begins(batch)
-            # The state of a recording has what is open, not what was before.
+            # The state of a recording has only what is open, not all earlier messages.
             self._session_facts[session] = SessionFacts(session, is_whole and batch.packet > 0)
         facts = self.facts(session)
         if link.is_behind or _is_unsettled(batch, link_facts):
@@ -187,7 +187,7 @@ class Checker:
         session, link_facts = batch.link.session, self.link_facts(batch.link)
         facts = self.facts(session)
         node = None if session is None else sender_node(batch, session)
-        sender, receiver = facts.side(node), facts.side(_other(batch, session))
+        sender, receiver = facts.side(node), facts.side(_receiver(batch, session))
         deviation = _deviations(batch, session, link_facts)
         seen = SeenBatch(batch, facts, link_facts, sender, receiver, deviation)
         self._apply(rules, batch, seen, facts, batch_place(batch, node))
@@ -205,9 +205,9 @@ class Checker:
         facts, link_facts = self.facts(event.session), self.link_facts(event.link)
         message = event.message
         if event.ignored is not None and isinstance(message, NetworkMessage):
-            return  # its carrier was checked
+            return  # the frame that carries it was checked
         if event.link.is_behind:
-            facts.note_gap()  # also of a handshake that has just joined another session
+            facts.note_gap()  # also if a handshake has just joined another session
         seen = Seen(event, facts, link_facts, self._asked)
         if not seen.sender.has_sent and isinstance(message, NetworkMessage):
             note_first_message(event, seen.facts)
@@ -233,7 +233,7 @@ class Checker:
             self._asked.popitem(last=False)
 
     def _gap(self, event: Missing | Undecoded) -> None:
-        """A gap, or bytes that could not be decoded."""
+        """Handle a gap, or bytes that could not be decoded."""
         session = event.link.session
         if session is None:
             return
@@ -277,7 +277,7 @@ class Checker:
             return
         facts = self.facts(session)
         if event.change == "joined" or len(session.links) > 1:
-            facts.is_whole = False  # order between links is not known
+            facts.is_whole = False  # the order between links is unknown
         elif ends_session(event):
             self._end(facts, event.time_ns, self._closed_by(event.link), False)
 
@@ -346,7 +346,7 @@ class Checker:
                 self.findings.append(Finding(RULES[id], place, text, rest))
 
 
-def _chosen(rules: dict[type, list[Rule]], only: Collection[str]) -> dict[type, list[Rule]]:
+def _only(rules: dict[type, list[Rule]], only: Collection[str]) -> dict[type, list[Rule]]:
     ids = frozenset(only)
     return {subject: [one for one in of if one.id in ids] for subject, of in rules.items()}
 
@@ -367,7 +367,7 @@ def _is_unsettled(batch: LinkBatch, link_facts: LinkFacts) -> bool:
 
 
 def note_first_message(event: MessageSeen, facts: SessionFacts) -> None:
-    """Whether the first messages of a side may belong to an older session (SN-80).
+    """Note whether the first messages of a side may belong to an older session (SN-80).
 
     Routers and peers may connect to each other, and use each link in one direction. The first
     message of both is a link state (wire reference §2.5).
@@ -381,14 +381,14 @@ def note_first_message(event: MessageSeen, facts: SessionFacts) -> None:
         facts.is_whole = False
 
 
-def _other(batch: LinkBatch, session: Session | None) -> Node | None:
+def _receiver(batch: LinkBatch, session: Session | None) -> Node | None:
     if session is None or session.is_multicast:
         return None
     return session.nodes[1 - batch.link.sides[batch.direction]]
 
 
 def _answerer(facts: SessionFacts, place: Place) -> Place:
-    """The place of a request, with the node that has to answer as the sender."""
+    """The place of a request, with the node that has to answer in place of the sender."""
     for node in facts.sides:
         if node is not place.node:
             return Place(place.packet, place.time_ns, place.seq, place.link, place.session, node)
@@ -406,7 +406,7 @@ def _deviations(
     if session is None or not session.seen_start:
         return []
     if session.is_multicast:
-        is_packed = data[0] <= 1  # by the header of compression: no message begins so
+        is_packed = data[0] <= 1  # a compression header: no message begins with these bytes
         return deviations(decompress_batch(data) if is_packed else data, batch.messages, "batch")
     is_open = link_facts.stage == OPENED
     if session.lowlatency and is_open:

@@ -25,15 +25,14 @@ ENTITIES: Final = (DeclareSubscriber, DeclareQueryable, DeclareToken)
 UNDECLARED: Final = (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)
 KINDS: Final = ("SUBSCRIBER", "QUERYABLE", "TOKEN")
 _GRACE_NS: Final = 2_000_000_000
-"""An answer and the end of the interest may cross on the network."""
+"""An answer may cross the end of its interest on the network, so it may come so much later."""
 
 
 @rule(
     "entity-redefined",
     ERROR,
     Declare,
-    text="The number of a subscriber, queryable or token is not given to another key while it"
-    " is declared.",
+    text="The number of a declared subscriber, queryable or token is not assigned to another key.",
     page="Declarations, D_SUBSCRIBER; behaviour reference §3.1; SN-47",
     whole=True,
     bodies=ENTITIES,
@@ -53,7 +52,7 @@ def entity_redefined(message: Declare, seen: Seen) -> str | None:
     NOTE,
     Declare,
     text="Numbers of subscribers, queryables and tokens are unique in a session. Between routers,"
-    " and in answers to a liveliness query, deployed nodes give them all the number 0.",
+    " and in answers to a liveliness query, deployed nodes use the number 0 for all of them.",
     page="Declarations, D_SUBSCRIBER; SN-47",
     bodies=ENTITIES,
     screen=Condition("entity_id == 0"),
@@ -125,7 +124,7 @@ def undeclared_without_key(message: Declare, seen: Seen) -> str | None:
     "declaration-repeated",
     NOTE,
     Declare,
-    text="A session has each declaration once. Deployed nodes repeat it"
+    text="A declaration is sent once in a session. Deployed nodes repeat it"
     " for another interest, and when a queryable changes.",
     page="Declarations, Propagation; SN-56",
     whole=True,
@@ -250,7 +249,7 @@ def _answered(message: Declare, seen: Seen) -> OpenInterest | None:
     interest = seen.receiver.interests.get(id)
     if interest is None:
         ended = seen.receiver.ended_interests.get(id)
-        # One that its D_FINAL ended; what a FINAL ended may still be answered.
+        # If FINAL ended the interest, answers may still be in flight: only D_FINAL ends them.
         return ended if ended is not None and ended.finals else None
     return None if interest.interest.mode == InterestMode.FINAL else interest
 

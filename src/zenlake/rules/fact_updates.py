@@ -1,4 +1,4 @@
-"""Memory: updates the facts after the rules have checked a message or batch."""
+"""Fact updates: change the facts after the rules have checked a message or batch."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _STAGES: Final = ("INIT_SYN", "INIT_ACK", "OPEN_SYN", "OPEN_ACK")
 
 
 def is_timeout(message: Response, key: str | None) -> bool:
-    """Whether a node on the way reports a timeout; such errors have no key."""
+    """Whether an intermediate node reports a timeout; such errors have no key."""
     body = message.body
     return isinstance(body, Err) and body.payload == b"Timeout" and key == ""
 
@@ -135,7 +135,7 @@ def _carrier(message: Frame | Fragment, seen: Seen) -> None:
 
 
 def forget_fragments(message: Fragment, seen: Seen) -> None:
-    """An ignored fragment; some use up their number and end an incomplete message."""
+    """Applies an ignored fragment: some use a sequence number and end an incomplete message."""
     channel, side = channel_key(message), seen.sender
     if seen.event.ignored not in _NOT_NUMBERED:
         side.after_fragments.pop(channel, None)
@@ -229,7 +229,7 @@ def _link_states(message: Oam, side: SideFacts) -> None:
 
 
 def _name_node(side: SideFacts, psid: int, zid: str) -> None:
-    """A node has one number; its earlier number becomes free."""
+    """Assign a psid to a node, which has only one: its earlier psid becomes free."""
     before = side.psids.get(psid)
     if before and before != zid:
         side.psid_of.pop(before, None)
@@ -242,7 +242,7 @@ def _name_node(side: SideFacts, psid: int, zid: str) -> None:
 
 
 def _is_full(facts: SessionFacts, count: int) -> bool:
-    """A limit is reached: from here on, the session counts as incomplete."""
+    """Whether a limit is reached; then the session counts as incomplete from now on."""
     if count < RULES_OPEN_MAX:
         return False
     facts.is_whole = False

@@ -1,8 +1,8 @@
-"""Facts: the state that rules read, kept once for all of them.
+"""Facts: the state that all rules read.
 
 `LinkFacts` is one link with its handshake, `SideFacts` the state of one node of a session, such as
 its declarations, `SessionFacts` a session with both sides. Only `fact_updates` changes them, after
-the rules were applied.
+the rules have been applied.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NEVER: Final = -1
 OPENED: Final = 4
 """The stage of a link whose handshake is complete."""
 DATAGRAMS: Final = ("udp", "multicast", "scouting")
-"""Protocols that may lose, repeat and reorder."""
+"""Protocols that may lose, repeat and reorder batches."""
 _ABOVE: Final = {"client": 0, "peer": 1, "router": 2}
 
 
@@ -53,7 +53,7 @@ class LinkFacts:
         self.is_cut = False
         """Whether the current batch is incomplete."""
         self.is_ordered = True
-        """Whether the messages of the handshake came one after the other."""
+        """Whether the messages of the handshake came in their order."""
         self.stage = 0
         """How many of INIT_SYN, INIT_ACK, OPEN_SYN, OPEN_ACK were seen in that order."""
         self.init_syn: Init | None = None
@@ -62,19 +62,19 @@ class LinkFacts:
         self.last_batch_ns = [NEVER, NEVER]
         """When each direction last sent a batch."""
         self.batches = [0, 0]
-        """Batches of each direction, without the current one."""
+        """The number of batches of each direction, without the current one."""
         self.closed = [0, 0]
         """The packet of each direction's CLOSE."""
         self.close_reason = [0, 0]
         self.refusable = ["", ""]
-        """A message of each direction after which the receiver has to end the link."""
+        """The message of each direction, if any, after which the receiver has to end the link."""
         self.refusable_ns = [0, 0]
         self.join: Join | None = None
         self.join_ns = 0
 
 
 class OpenRequest:
-    """A REQUEST without its final response yet."""
+    """A REQUEST that waits for its RESPONSE_FINAL."""
 
     __slots__ = (
         "any_key",
@@ -98,7 +98,7 @@ class OpenRequest:
         self.timeout_ms: int | None = None
         self.responses = 0
         self.is_timed_out = False
-        """Whether a node on the way has reported a timeout."""
+        """Whether an intermediate node has reported a timeout."""
 
 
 class OpenInterest:
@@ -119,7 +119,7 @@ class OpenInterest:
 
 
 class OpenFragments:
-    """A message without its last fragment yet; `place` is that of the newest one."""
+    """A message that waits for its last fragment; `place` is that of the newest fragment."""
 
     __slots__ = ("place", "priority", "reliable")
 
@@ -130,7 +130,7 @@ class OpenFragments:
 
 
 class History:
-    """State of sides that sent requests, interests or link states."""
+    """The part of a side's state that only requests, interests and link states need."""
 
     __slots__ = (
         "ended_interests",
@@ -179,18 +179,18 @@ class SideFacts:
         """Created on demand: a capture may have 100,000 sessions of one message."""
         self.aliases: dict[int, str | None] = {}
         self.entities: dict[tuple[str, int], str | None] = {}
-        """Keys of its declarations, by SUBSCRIBER, QUERYABLE or TOKEN and id."""
+        """Keys of the node's declarations, by SUBSCRIBER, QUERYABLE or TOKEN and id."""
         self.interests: dict[int, OpenInterest] = {}
         self.requests: dict[int, OpenRequest] = {}
         self.forgets = False
         """Whether finished requests were removed because of the limit."""
         self.fragments: dict[int, OpenFragments] = {}
         self.after_fragments: dict[int, int] = {}
-        """The sequence number of the last fragment, by channel, if it is the newest message."""
+        """By channel, the sequence number of the last fragment if nothing came after it."""
         self.has_sent = False
-        """Whether it has sent a network message."""
+        """Whether the node has sent a network message."""
         self.gave_up = False
-        """Whether it sent an empty batch while a message in fragments was not complete."""
+        """Whether the node sent an empty batch while a message in fragments was incomplete."""
         self.links_held = 0
         self.source_sns: dict[tuple[str, int, int], int] = {}
         self.last_broken: Place | None = None
@@ -207,17 +207,17 @@ class SideFacts:
 
     @property
     def ended_interests(self) -> dict[int, OpenInterest]:
-        """Finished interests by id; their place has the time of the end."""
+        """Finished interests by id; their `place` is where they ended."""
         return self.history.ended_interests
 
     @property
     def ended_requests(self) -> OrderedDict[int, int]:
-        """Requests that got their final response, and its packet."""
+        """Requests that got their final response, with the packet of that response."""
         return self.history.ended_requests
 
     @property
     def timed_out(self) -> set[int]:
-        """Requests of `ended_requests` that ended by a timeout."""
+        """The requests of `ended_requests` that timed out."""
         return self.history.timed_out
 
     @property
@@ -226,7 +226,7 @@ class SideFacts:
 
     @property
     def psid_of(self) -> dict[str, int]:
-        """The last number of each node in link states."""
+        """The last psid of each node in link states."""
         return self.history.psid_of
 
     @property
@@ -235,7 +235,7 @@ class SideFacts:
 
     @property
     def node_links(self) -> dict[str, tuple[str, ...]]:
-        """The links of each node by its id, as this side announces them."""
+        """The neighbours of each node, all by zid, as this side announces them."""
         return self.history.node_links
 
     @property
@@ -254,7 +254,7 @@ class SideFacts:
 
 
 class SessionFacts:
-    """A session with the state of both sides; of a multicast group, of each member."""
+    """A session with the state of both sides, or of each member of a multicast group."""
 
     __slots__ = (
         "_unassigned",
@@ -275,18 +275,18 @@ class SessionFacts:
         self.is_sure = True
         """Whether no gap was found since its first message in the capture."""
         self.has_gaps = False
-        """Whether numbers of datagrams are missing, which the network may have lost."""
+        """Whether sequence numbers of datagrams are missing: the network may have lost them."""
         self.is_met = True
-        """Whether both have sent, which shows that this is their only link."""
+        """Whether both nodes have sent, which shows that this is their only link."""
         self.is_over = False
         self.sides: dict[Node, SideFacts] = {}
         self.joins: list[Join] = []
-        """The first JOIN of some members of a group."""
+        """The first JOIN of each member of a group, up to a limit."""
         self._unassigned: SideFacts | None = None
 
     @property
     def unassigned(self) -> SideFacts:
-        """The state of messages that cannot be assigned to either node."""
+        """The state from messages that cannot be assigned to either node."""
         unassigned = self._unassigned
         if unassigned is None:
             unassigned = self._unassigned = SideFacts(None)
@@ -306,7 +306,7 @@ class SessionFacts:
         return side
 
     def note_gap(self) -> None:
-        """The capture has a gap."""
+        """Note that the capture has a gap."""
         self.is_whole = self.is_sure = False
 
     @property
@@ -332,7 +332,7 @@ class Seen:
         self.sender = facts.side(event.sender_node)
         self.receiver = facts.side(event.receiver_node)
         self.asked = asked
-        """The roles that each address looks for, which sent SCOUT."""
+        """The roles that each sender of SCOUT looks for, by its address."""
 
     @property
     def qos_agreed(self) -> bool | None:
@@ -368,7 +368,7 @@ class SeenBatch:
         self.sender = sender
         self.receiver = receiver
         self.deviations = deviations
-        """Deviations from the canonical encoding of the same messages."""
+        """Differences from the canonical encoding of the same messages."""
 
     def deviation(self, kind: str) -> str | None:
         for oddity in self.deviations:
@@ -388,7 +388,7 @@ class SeenGap:
 
 
 class SessionEnd:
-    """How a session ended: the time, and which node sent a CLOSE, if one did."""
+    """How a session ended: the time, and the node that sent CLOSE, if any."""
 
     __slots__ = ("closed_by", "is_cut", "time_ns")
 
@@ -396,4 +396,4 @@ class SessionEnd:
         self.time_ns = time_ns
         self.closed_by = closed_by
         self.is_cut = is_cut
-        """Whether only the capture ended."""
+        """Whether the capture ended before the session."""

@@ -29,7 +29,7 @@ class Place:
         self.link = link
         self.session = session
         self.node = node
-        """The node that broke the rule. Its zid may be in a later message."""
+        """The node that broke the rule. Its zid may become known later."""
 
 
 def place_of(event: MessageSeen) -> Place:
@@ -43,7 +43,7 @@ def batch_place(batch: LinkBatch, node: Node | None) -> Place:
 
 
 class Finding:
-    """`message` is a sentence with the values."""
+    """A violation of a rule; `message` describes it with the values."""
 
     __slots__ = ("message", "place", "rule", "times")
 
@@ -52,7 +52,7 @@ class Finding:
         self.place = place
         self.message = message
         self.times = times
-        """Number of violations that this finding stands for."""
+        """The number of violations that this finding summarizes."""
 
     @property
     def packet(self) -> int:

@@ -12,7 +12,7 @@ from zenlake.trace.events import Undecoded
 from zenlake.wire import Fragment, Frame
 
 _SENDING_NS: Final = 6_000_000_000
-"""A batch waits for a link that is full for 5 s, then the link is closed; no timer is exact."""
+"""A node closes a link that was full for 5 s; timers are not exact."""
 
 
 @rule(
@@ -57,7 +57,7 @@ def fragments_interrupted(message: Frame | Fragment, seen: Seen) -> str | None:
     NOTE,
     Frame,
     Fragment,
-    text="A sender that gives up a message in fragments sends Drop. Deployed nodes send an empty"
+    text="A sender that abandons a message in fragments sends Drop. Deployed nodes send an empty"
     " batch instead.",
     page="wire reference §7; SN-34",
     whole=True,
@@ -93,8 +93,8 @@ def fragment_out_of_order(message: Fragment, seen: Seen) -> str | None:
     "fragments-without-end",
     ERROR,
     OpenFragments,
-    text="A message in fragments is sent to its last one, or given up with Drop; at the latest when"
-    " a node gives up a link that is full.",
+    text="A message in fragments is sent completely or abandoned with Drop, at the latest when a"
+    " node closes a full link.",
     page="wire reference §7; behaviour reference §2.10",
     whole=True,
     screen=Irregular("FRAGMENTS"),
@@ -110,8 +110,8 @@ def fragments_without_end(waiting: OpenFragments, end: SessionEnd) -> str | None
     "fragments-cut-by-close",
     NOTE,
     OpenFragments,
-    text="A message in fragments is sent to its last one before CLOSE. Deployed nodes that close"
-    " while they send cut it off.",
+    text="A message in fragments is sent completely before CLOSE. Deployed nodes that close while"
+    " they send do not complete it.",
     page="wire reference §7; SN-103",
     whole=True,
     screen=Irregular("FRAGMENTS"),
@@ -134,7 +134,7 @@ def _closed_after_ns(waiting: OpenFragments, end: SessionEnd) -> int | None:
     "fragments-undecodable",
     ERROR,
     Undecoded,
-    text="The fragments of a message are one network message to the last byte.",
+    text="The fragments of a message contain exactly one network message.",
     page="wire reference §7",
     whole=True,
     screen=Irregular("FRAGMENTS"),

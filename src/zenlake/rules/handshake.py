@@ -81,7 +81,7 @@ def data_before_open(batch: LinkBatch, seen: SeenBatch) -> str | None:
     "handshake-not-alone",
     ERROR,
     LinkBatch,
-    text="INIT and OPEN are each alone in their batch; what follows is not read.",
+    text="INIT and OPEN are each alone in their batch; further messages in it are not read.",
     page="wire reference §5.1",
     screen=Irregular("HANDSHAKE"),
 )
@@ -99,7 +99,7 @@ def handshake_not_alone(batch: LinkBatch, seen: SeenBatch) -> str | None:
     WARNING,
     Init,
     Join,
-    text="The version is 9.",
+    text="The protocol version is 9.",
     page="Message Reference, INIT and JOIN; SN-35",
 )
 def version_other(message: Init | Join, seen: Seen) -> str | None:
@@ -130,7 +130,7 @@ def version_accepted(message: Init, seen: Seen) -> str | None:
     whole=True,
 )
 def resolution_raised(message: Init, seen: Seen) -> str | None:
-    offer = _offer(message, seen)
+    offer = _init_syn(message, seen)
     if offer is None:
         return None
     offered, agreed = offer.resolution or DEFAULT_RESOLUTION, message.resolution
@@ -149,7 +149,7 @@ def resolution_raised(message: Init, seen: Seen) -> str | None:
     whole=True,
 )
 def batch_size_raised(message: Init, seen: Seen) -> str | None:
-    offer = _offer(message, seen)
+    offer = _init_syn(message, seen)
     if offer is None:
         return None
     offered = DEFAULT_BATCH_BYTES if offer.batch_size is None else offer.batch_size
@@ -178,7 +178,7 @@ def batch_size_tiny(message: Init, seen: Seen) -> str | None:
     whole=True,
 )
 def extension_not_offered(message: Init, seen: Seen) -> str | None:
-    offer = _offer(message, seen)
+    offer = _init_syn(message, seen)
     if offer is None:
         return None
     if message.compression and not offer.compression:
@@ -203,7 +203,7 @@ def extension_not_offered(message: Init, seen: Seen) -> str | None:
     whole=True,
 )
 def patch_raised(message: Init, seen: Seen) -> str | None:
-    offer = _offer(message, seen)
+    offer = _init_syn(message, seen)
     if offer is None:
         return None
     agreed, offered = message.patch or 0, offer.patch or 0
@@ -320,6 +320,6 @@ def lease_in_milliseconds(message: Open | Join, seen: Seen) -> str | None:
     return f"{lease_ms(message)} ms"
 
 
-def _offer(message: Init, seen: Seen) -> Init | None:
+def _init_syn(message: Init, seen: Seen) -> Init | None:
     """The INIT_SYN that an INIT_ACK answers."""
     return None if message.cookie is None else seen.link_facts.init_syn

@@ -1,4 +1,4 @@
-"""Rules about key expressions and the numbers that stand for them."""
+"""Rules about key expressions and their aliases."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def alias_unknown(message: Any, seen: Seen) -> str | None:
     "alias-of-other-side",
     ERROR,
     *_WITH_KEY,
-    text="M selects whose number stands for the key: the sender's (1) or the receiver's (0).",
+    text="M says which side declared the number of the key: the sender (1) or the receiver (0).",
     page="Message Reference, M; wire reference §1.10",
     whole=True,
     screen=Condition("key.is_missing"),
@@ -90,7 +90,7 @@ def alias_redefined(message: Declare, seen: Seen) -> str | None:
     "alias-zero",
     ERROR,
     Declare,
-    text="The number 0 stands for no key expression; numbers are 1 to 65535.",
+    text="No key expression has the number 0; numbers are 1 to 65535.",
     page="Declarations, D_KEYEXPR; wire reference §1.10",
     bodies=(DeclareKeyExpr, UndeclareKeyExpr),
     screen=Condition("entity_id == 0"),

@@ -14,7 +14,7 @@ LINK_STATE_ID: Final = 1
 
 
 def states_of(message: Oam) -> tuple[LinkState, ...]:
-    """The link states of a message; none where they cannot be read."""
+    """The link states of a message; none if they cannot be decoded."""
     if message.id != LINK_STATE_ID or not isinstance(message.body, bytes):
         return ()
     try:
@@ -70,7 +70,7 @@ def link_state_client(message: Oam, seen: Seen) -> str | None:
     "link-state-unnamed",
     WARNING,
     Oam,
-    text="A number stands for a node only after a link state that has its id.",
+    text="A link state with the id of a node comes before other uses of the node's number.",
     page="wire reference §2.5; behaviour reference §4.7",
     whole=True,
 )
@@ -103,9 +103,9 @@ def link_state_renamed(message: Oam, seen: Seen) -> str | None:
 
 
 def reachable(states: tuple[LinkState, ...], names: dict[int, str], seen: Seen) -> set[str]:
-    """The ids of nodes that a sender reaches and that have not just got a new number.
+    """The zids of the nodes that the sender reaches and whose psid has not just changed.
 
-    Paths through the receiver do not count: the sender may not know its current links.
+    Paths through the receiver do not count: the sender may not know the receiver's current links.
     """
     known = seen.sender.psids | names
     links = seen.sender.node_links | node_links(states, known)
@@ -121,7 +121,7 @@ def reachable(states: tuple[LinkState, ...], names: dict[int, str], seen: Seen) 
 
 
 def node_links(states: tuple[LinkState, ...], names: dict[int, str]) -> dict[str, tuple[str, ...]]:
-    """The links of each node, both by their ids; without unassigned numbers."""
+    """The neighbours of each node, all by zid; unassigned psids are left out."""
     return {
         zid: tuple(other for psid in state.links if (other := names.get(psid)))
         for state in states
@@ -139,8 +139,8 @@ def node_links(states: tuple[LinkState, ...], names: dict[int, str]) -> dict[str
 )
 def link_state_old(message: Oam, seen: Seen) -> str | None:
     for state in states_of(message):
-        # Who forgot an unreachable node names it again when it returns, with version 0, or gives
-        # its number to another one.
+        # A node forgets unreachable nodes. When one returns, it is announced with version 0, or
+        # its psid has been assigned to another node.
         if state.psid and state.zid is not None:
             is_same = seen.sender.psids.get(state.psid) == str(state.zid)
             if state.sn == 0 or not is_same:

@@ -39,8 +39,8 @@ def _lease_ms(side: SideFacts) -> int:
     "lease-exceeded",
     WARNING,
     LinkBatch,
-    text="A node sends something within every lease that it announced; one that was suspended, or"
-    " has no time, does not.",
+    text="A node sends something within every lease that it announced; a suspended or overloaded"
+    " node does not.",
     page="Message Reference, OPEN; wire reference §5.7",
     whole=True,
     screen=TrackedBy("silences"),
@@ -125,8 +125,8 @@ def declared_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     "low-latency-after-close",
     NOTE,
     LinkBatch,
-    text="After CLOSE a node sends nothing more. On low-latency links deployed nodes do, if a"
-    " message and the end cross; it is not read.",
+    text="After CLOSE a node sends nothing more. On low-latency links deployed nodes send messages"
+    " that were ready before it; they are not read.",
     page="Message Reference, CLOSE; wire reference §9; SN-102",
     screen=Irregular("MESSAGE_OUT_OF_PLACE"),
 )
@@ -138,8 +138,8 @@ def low_latency_after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     "traffic-after-giving-up",
     NOTE,
     LinkBatch,
-    text="After CLOSE a node sends nothing more. Deployed nodes that give up a link because it is"
-    " full send the messages of other queues, and CLOSE again.",
+    text="After CLOSE a node sends nothing more. Deployed nodes that close a full link send the"
+    " messages of other queues, and CLOSE again.",
     page="Message Reference, CLOSE; wire reference §6.6; SN-106",
     screen=Irregular("MESSAGE_OUT_OF_PLACE"),
 )
@@ -150,7 +150,7 @@ def traffic_after_giving_up(batch: LinkBatch, seen: SeenBatch) -> str | None:
 
 
 def _is_declaring(batch: LinkBatch) -> bool:
-    """Whether it has declarations and nothing else."""
+    """Whether a batch has declarations only."""
     for carrier in batch.messages:
         if not isinstance(carrier, Frame):
             return False
@@ -167,7 +167,7 @@ def _gave_up(batch: LinkBatch, seen: SeenBatch) -> bool:
 def _after_close(batch: LinkBatch, seen: SeenBatch) -> str | None:
     packet = seen.link_facts.closed[batch.direction]
     if not packet or not batch.messages or seen.link_facts.is_datagrams:
-        return None  # datagrams may change their order
+        return None  # datagrams may be reordered
     return f"{batch.messages[0].NAME} after the CLOSE in packet {packet}"
 
 

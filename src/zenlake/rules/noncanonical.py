@@ -1,7 +1,7 @@
 """Noncanonical encodings: where a batch differs from the canonical encoding of its messages.
 
-Such bytes are decoded again by the codec that labels every bit, to name the difference: reserved
-bits, integers that are too long, repeated extensions. Most batches do not differ.
+Most batches do not differ. One that does is decoded again by the codec that labels every bit, to
+name the difference: reserved bits, integers that are too long, repeated extensions.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _number(data: bytes, at: int) -> int:
 
 
 def _overlong(data: bytes, at: int) -> int:
-    """How many bytes an integer has, if fewer would do; else 0."""
+    """The number of bytes of an integer if fewer suffice, else 0."""
     for index, byte in enumerate(data[at : at + 9]):
         if index == 8 or byte < 0x80:
             return index + 1 if index and byte == 0 else 0

@@ -117,7 +117,7 @@ def _after_final(message: Response, seen: Seen) -> str | None:
 
 
 def _is_late(message: Response, seen: Seen) -> bool:
-    """Whether it is the error of a timeout, or comes after one."""
+    """Whether a response is the error of a timeout, or comes after one."""
     is_over = message.request_id in seen.receiver.timed_out
     return is_over or is_timeout(message, seen.event.key)
 
@@ -178,8 +178,8 @@ def reply_key_outside(message: Response, seen: Seen) -> str | None:
     "budget-exceeded",
     WARNING,
     Response,
-    text="A request gets no more responses than its budget. Deployed nodes carry the budget"
-    " along and do not keep it.",
+    text="A request gets no more responses than its budget. Deployed nodes forward the budget"
+    " and do not enforce it.",
     page="Query, Budget; SN-70",
     whole=True,
     screen=TrackedBy("requests"),

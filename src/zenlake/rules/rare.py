@@ -1,4 +1,4 @@
-"""Rare messages: those of the fast reader for which rules are evaluated one by one."""
+"""Rare messages: the few messages of the fast reader for which it evaluates rules one by one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zenlake.wire.values.qos import PRIORITIES
 _KNOWN_MAX: Final = 16_384
 
 Lane = tuple[int, int, bool]
-"""The sequence number and priority of a carrier, and whether it is reliable."""
+"""The sequence number and priority of a FRAME, and whether it is reliable."""
 
 
 class _Known:
@@ -27,11 +27,11 @@ class _Known:
         self.message = message
         self.kind = kind_of(message)
         self.is_noncanonical = is_noncanonical
-        """Whether the bytes differ from its canonical encoding."""
+        """Whether the decoded bytes differ from the canonical encoding of the message."""
 
 
 class RareMessages:
-    """Makes the same events of bytes as the exact reader."""
+    """Decodes bytes to the same events as the exact reader."""
 
     __slots__ = ("_known", "_links")
 
@@ -49,7 +49,7 @@ class RareMessages:
         times_ns: list[int],
         odd: list[int],
     ) -> list[MessageSeen]:
-        """Make one event for each; appends the places of non-canonical encodings to `odd`."""
+        """One event for each message; appends the indexes of non-canonical encodings to `odd`."""
         found: list[MessageSeen] = []
         for place in range(len(contents)):
             known = self._read(contents[place])
@@ -86,14 +86,14 @@ class RareMessages:
 
 
 def set_keys(events: list[MessageSeen], codes: list[int], texts: list[str]) -> None:
-    """Keys by their numbers; -1 is no key."""
+    """Set the key of each event: an index into `texts`, or -1 for no key."""
     for event, code in zip(events, codes, strict=True):
         if code >= 0:
             event.key = texts[code]
 
 
 def set_carriers(events: list[MessageSeen], lanes: list[Lane | None]) -> None:
-    """The carrier of each message; consecutive messages often share one."""
+    """Set the FRAME of each event; consecutive messages often share one."""
     last: Lane | None = None
     carrier: Carrier | None = None
     for event, lane in zip(events, lanes, strict=True):

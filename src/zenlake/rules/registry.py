@@ -43,31 +43,31 @@ _TOPICS: Final[dict[str, ModuleType]] = {
 }
 
 
-def _of(module: ModuleType) -> list[Rule]:
+def _rules_in(module: ModuleType) -> list[Rule]:
     functions = list(vars(module).values())
     return [rule for rule in REGISTERED.values() if rule.judge in functions]
 
 
-BY_TOPIC: Final = {topic: _of(module) for topic, module in _TOPICS.items()}
+BY_TOPIC: Final = {topic: _rules_in(module) for topic, module in _TOPICS.items()}
 RULES: Final = {rule.id: rule for rules in BY_TOPIC.values() for rule in rules}
-"""All rules by id, in the order in which they are explained."""
+"""All rules by id, in the order of the reference page."""
 
 
-def _of_declaration(body: type) -> list[Rule]:
-    """All rules about a DECLARE with such a body."""
+def _rules_about(body: type) -> list[Rule]:
+    """All rules about a DECLARE whose body is of this class."""
     bound = {rule.id for rules in BY_BODY.values() for rule in rules}
     own = BY_BODY.get(body, [])
     return [rule for rule in BY_SUBJECT[Declare] if rule.id not in bound or rule in own]
 
 
 BY_DECLARATION: Final[dict[type, list[Rule]]] = {
-    body: _of_declaration(body)
+    body: _rules_about(body)
     for body in vars(wire).values()
     if isinstance(body, type) and issubclass(body, Declaration) and body is not Declaration
 }
 
 FED: Final[tuple[type, ...]] = (Init, Open, Close, Declare, Interest, Oam, OpenInterest)
-"""Rare subjects, which the fast reader of the lake feeds to the checker one by one."""
+"""Rare subjects: the fast reader of the lake feeds each of them to the checker."""
 UNSEEN: Final[tuple[type, ...]] = (Scout, Hello, Join, TransportOam)
 """Messages that do not occur on regular connections."""
 

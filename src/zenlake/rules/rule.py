@@ -1,8 +1,9 @@
-"""Rule: one sentence of the pages or references that a capture can show to be broken.
+"""Rule: one requirement of the pages or references whose violation a capture can show.
 
-A rule is a pure function of a subject and of the facts before it; it returns a sentence with the
-values, or None. `@rule` adds it to `REGISTERED` and registers it for its subjects: classes of
-messages, batches, or things that are still open when a session ends.
+A rule is a pure function of a subject and of the facts before it. It returns a sentence with the
+values if the subject breaks the rule, else None. `@rule` adds it to `REGISTERED` and registers it
+for its subjects: classes of messages, batches, or requests and the like that are open at the end
+of a session.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ ERROR: Final = "error"
 WARNING: Final = "warning"
 NOTE: Final = "note"
 SEVERITIES: Final = (ERROR, WARNING, NOTE)
-"""A violation; a violation that receivers tolerate; a known deviation of deployed nodes."""
+"""Violations, violations that receivers tolerate, known deviations of deployed nodes."""
 
 Judge = Callable[[Any, Any], str | None]
 
@@ -56,22 +57,22 @@ class Rule:
         """The source of the requirement."""
         self.subjects = subjects
         self.needs_whole = needs_whole
-        """Whether it applies only if the capture has all earlier messages of the session."""
+        """Whether the rule applies only if the capture has all earlier messages of the session."""
         self.judge = judge
         self.screen = screen
-        """How the fast reader of the lake knows that it is not broken (`screens`)."""
+        """How the fast reader of the lake finds messages that may break the rule (`screens`)."""
         self.needs_unredacted = needs_unredacted
-        """Whether a recorder that removes messages may be what breaks it."""
+        """Whether a recorder that removes messages may cause violations of the rule."""
 
     def __repr__(self) -> str:
         return f"Rule({self.id}, {self.severity})"
 
 
 REGISTERED: Final[dict[str, Rule]] = {}
-"""The rules by id; `registry` has them all, in order."""
+"""The rules by id; `registry` sorts them by topic."""
 BY_SUBJECT: Final[dict[type, list[Rule]]] = {}
 BY_BODY: Final[dict[type, list[Rule]]] = {}
-"""Rules about certain declarations only, by declaration."""
+"""Rules that apply to certain declarations only, by the class of the declaration."""
 
 
 def rule(
@@ -85,9 +86,9 @@ def rule(
     screen: Screen | None = None,
     unredacted: bool = False,
 ) -> Callable[[Judge], Judge]:
-    """Register the function below as a rule about `subjects`.
+    """A decorator that registers a function as a rule about `subjects`.
 
-    With `bodies`, one subject is Declare, and the rule applies to such declarations only.
+    With `bodies`, one subject is Declare, and the rule applies to these declarations only.
     """
 
     def register(judge: Judge) -> Judge:

@@ -139,7 +139,7 @@ def node_id_not_router(message: Push | Request | Declare, seen: Seen) -> str | N
     if None in roles or roles == ("router", "router"):
         return None
     if "client" not in roles and message.node_id in seen.sender.psids:
-        return None  # a network of peers, as up to 1.8: its link states number its nodes
+        return None  # in a network of peers (up to 1.8), link states assign numbers to the peers
     return f"NodeId {message.node_id} from a {roles[0]} to a {roles[1]}"
 
 
@@ -178,7 +178,7 @@ def node_id_unknown(message: Push | Request | Declare, seen: Seen) -> str | None
     Declare,
     Interest,
     Oam,
-    text="An extension is one that its message defines; unknown optional ones are ignored.",
+    text="The message defines each of its extensions; unknown optional ones are ignored.",
     page="packets, Extensions; SN-14, SN-15",
     screen=Condition("unknown_extensions"),
 )
@@ -193,6 +193,6 @@ def extension_unknown(message: Any, seen: Seen) -> str | None:
 
 
 def stream_of(seen: Seen) -> int:
-    """The channel that keeps the order."""
+    """The channel of a message, as one number: order is kept only within a channel."""
     carrier = seen.event.carrier
     return 0 if carrier is None else 2 * carrier.priority + carrier.reliable

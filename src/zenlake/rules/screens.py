@@ -1,7 +1,7 @@
-"""Screens: how the fast reader of the lake knows that a rule is not broken.
+"""Screens: how the fast reader of the lake selects the messages that may break a rule.
 
-The fast reader has columns, not messages. Each rule declares with `screen=` where it may be broken;
-only for those messages are objects created and the rule evaluated:
+The fast reader has columns, not messages. Each rule declares with `screen=` where it may be broken.
+Only for those messages does the fast reader create objects and evaluate the rule:
 
     Condition(when)     on columns, true wherever the rule may be broken
     TrackedBy(part)     the rule depends on earlier messages; one of `TRACKERS` keeps that state
@@ -23,11 +23,11 @@ from typing import Final, NamedTuple
 
 
 class Condition(NamedTuple):
-    """The rule is evaluated for messages for which `when` is true."""
+    """The rule is evaluated for the messages for which `when` is true."""
 
     when: str
     once: str = ""
-    """A column: the result for one of its values holds for all later messages with that value."""
+    """A column: all messages with the same value in it have the same result as the first one."""
 
 
 class TrackedBy(NamedTuple):
@@ -37,7 +37,7 @@ class TrackedBy(NamedTuple):
 
 
 class Irregular(NamedTuple):
-    """The survey finds every connection irregular in which the rule is broken."""
+    """The survey classifies every connection in which the rule is broken as irregular."""
 
     because: str
 
@@ -55,7 +55,7 @@ REASONS: Final = {
     "SEQUENCE": "sequence numbers do not follow each other",
     "TERMS": "compression or several links were agreed on",
 }
-"""The reasons of `lake/fast_reader/assemble/reasons.py`, and that it is no TCP connection."""
+"""The reasons of `lake/fast_reader/assemble/reasons.py`, and NOT_TCP."""
 
 KEPT_BY: Final = {
     "after_fragments": "fragments",
@@ -70,12 +70,12 @@ KEPT_BY: Final = {
     "source_sns": "sources",
     "deviations": "noncanonical",
 }
-"""Facts that change with frequent messages, and their followers: the checker of the fast reader
-does not have them. Rules that read other facts need no tracker."""
+"""Facts that change with frequent messages, and the part of screening that keeps each of them: the
+checker of the fast reader does not have them. Rules that read other facts need no tracker."""
 
 
 def check_screen(screen: Screen | None) -> None:
-    """Checks followers and reasons; the generator checks conditions."""
+    """Checks the names of trackers and reasons; the generator checks conditions."""
     if isinstance(screen, TrackedBy):
         assert screen.part in TRACKERS, screen
     elif isinstance(screen, Irregular):

@@ -36,7 +36,7 @@ PRIORITIES: Final = {
     "data_low": Priority.DATA_LOW,
     "background": Priority.BACKGROUND,
 }
-"""By name, in the order of their numbers, 1 to 7."""
+"""The names of the priorities 1 to 7, in this order."""
 NO_CONNECT: Final = (
     'option connect is missing: df.write.format("zenoh").option("connect", "tcp/HOST:7447")'
     '.mode("append").save(); a table USING zenoh is read only'
@@ -45,7 +45,7 @@ NO_PATH: Final = 'format("zenoh") writes to the keys of the rows: call save() wi
 
 
 class SinkOptions(NamedTuple):
-    """How tasks connect and publish; plain values, because Spark pickles them."""
+    """How tasks connect and publish. All values are plain, because Spark pickles them."""
 
     config: dict[str, str]
     """Values in JSON5, by the path of the configuration key."""
@@ -65,7 +65,7 @@ class SinkOptions(NamedTuple):
 
 
 def read_options(given: Mapping[str, str]) -> SinkOptions:
-    """Parses options, whose names may be in any case; error at the first invalid one."""
+    """Parses options, whose names may be in any case; raises at the first invalid one."""
     options = {name.lower(): value for name, value in given.items()}
     if "path" in options or "paths" in options:
         raise LocalError(NO_PATH if "connect" in options else NO_CONNECT)
@@ -94,7 +94,7 @@ def read_options(given: Mapping[str, str]) -> SinkOptions:
 
 
 def priority_number(value: object, what: str) -> int:
-    """The number of a priority that is given by number or name."""
+    """The number of a priority that is specified by number or name."""
     name = value.lower() if isinstance(value, str) else ""
     if name in PRIORITIES:
         return int(PRIORITIES[name])
@@ -129,7 +129,7 @@ def _config(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _inserted(config: Config, name: str, path: str, value: str) -> str:
-    """The value in JSON5. A text without quotes, such as a password, is taken as it is."""
+    """The value in JSON5. A text without quotes, such as a password, becomes a JSON5 string."""
     problem: ZError | None = None
     for text in (value, json.dumps(value)):
         try:

@@ -40,7 +40,7 @@ class RowSender:
         self._express = options.express or None
         self.sent = 0
         self._session: Session = open_session(options.make_config())
-        # Messages in flight are lost with their link, which the session then opens again.
+        # A lost link loses the messages in flight, although the session connects again.
         self._events = self._session.info.declare_transport_events_listener()
         self._neighbours = [transport.zid for transport in self._session.info.transports()]
 
@@ -52,7 +52,7 @@ class RowSender:
 
     @property
     def dropped(self) -> int:
-        """Messages that found no room in the queue, if the option congestionControl allows it."""
+        """Messages dropped because the queue was full, if congestionControl allows it."""
         return self._session.info.stats()["dropped_messages"]
 
     def send(self, batch: pa.RecordBatch) -> None:
@@ -73,8 +73,8 @@ class RowSender:
         keys, values = self._columns.keys_and_values(batch)
         sent = 0
         if self._columns.are_all_keys_and_values(batch):
-            # Made for each batch, because the route may change. A connection that is lost
-            # meanwhile fails the task, whichever way its rows were sent.
+            # Created for each batch, because the route may change. A connection that is lost
+            # during the batch fails the task, however its rows were sent.
             bulk = bulk_put(
                 self._session,
                 self._clock.id,
@@ -86,7 +86,7 @@ class RowSender:
             if bulk is not None:
                 sent = bulk.put(keys, values, self._clock.time_at(self.sent))
                 self.sent += sent
-        # Rows that are left are sent one by one, so that an error names its row.
+        # The remaining rows are sent one by one, so that an error names its row.
         if sent < len(keys):
             self._send_each(zip(keys[sent:], values[sent:], strict=True))
 
@@ -163,8 +163,8 @@ class RowSender:
     def flush(self) -> None:
         """Return when the router has received all rows.
 
-        A query for a key that nobody serves is answered by the router itself, after all that came
-        before it on the link. It has the lowest priority, so no row is behind it in a queue.
+        The router itself answers a query for a key without a queryable, after all that came before
+        it on the link. The query has the lowest priority, so no row is queued behind it.
         """
         for zid in self._neighbours:
             replies = self._session.get(

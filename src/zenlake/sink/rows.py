@@ -1,4 +1,4 @@
-"""Columns of a data frame, and their rows as publications."""
+"""The columns of a data frame as fields of publications."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class RowColumns:
             if name not in _TYPES:
                 raise LocalError(f"there is no column {shown(column.name)}; there are: {_KNOWN}")
             if name in self._places:
-                raise LocalError(f"column {name} is there twice: give one value or payload")
+                raise LocalError(f"column {name} occurs twice: use one column value or payload")
             if kind not in _TYPES[name] and kind != "void":
                 expected = " or ".join(kind.upper() for kind in _TYPES[name])
                 raise LocalError(f"column {column.name} is {expected}, not {kind.upper()}: cast it")
@@ -73,14 +73,14 @@ class RowColumns:
         return map(Row._make, zip(*columns, strict=False))
 
     def is_plain(self) -> bool:
-        """Whether there are keys and values only."""
+        """Whether the data frame has only a key and a value column."""
         return self._places.keys() == {"key", "value"}
 
     def keys_and_values(self, batch: pa.RecordBatch) -> tuple[list[Any], list[Any]]:
         return self._values(batch, "key"), self._values(batch, "value")
 
     def are_all_keys_and_values(self, batch: pa.RecordBatch) -> bool:
-        """Whether all keys are valid and no value is null: seen at once, not row by row."""
+        """Whether all keys are valid and no value is null, checked on whole columns."""
         keys = batch.column(self._places["key"])
         values = batch.column(self._places["value"])
         if keys.null_count or values.null_count:
@@ -102,6 +102,6 @@ class RowColumns:
             micros = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64()).to_pylist()
             return [None if value is None else value * 1_000 for value in micros]
         if name in _OBJECTS and not pa.types.is_null(column.type):
-            # Several times as fast as `to_pylist`, and the same texts and bytes.
+            # Returns the same texts and bytes as `to_pylist`, several times as fast.
             return column.to_numpy(zero_copy_only=False).tolist()
         return column.to_pylist()

@@ -1,8 +1,8 @@
-"""When a batch of a stream began, as Spark's checkpoint records it.
+"""The time at which a batch of a stream was planned, from Spark's checkpoint.
 
 Before Spark runs a batch, it writes the batch's offsets and its time to `offsets/<batch id>` in the
-checkpoint. After a crash of the driver it runs the batch again with the same id and time. A writer
-is not passed this time, but its option `checkpointLocation` names the folder.
+checkpoint. After a crash of the driver it runs the batch again with the same id and time. It does
+not pass this time to a writer, but the option `checkpointLocation` names the folder.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class BatchStart(NamedTuple):
 
 
 def latest_batch_start(checkpoint: str | None) -> BatchStart | None:
-    """The newest batch; None if the checkpoint is not in a folder that this process can read."""
+    """The newest batch; None if this process cannot read the folder of the checkpoint."""
     folder = None if checkpoint is None else _local_folder(checkpoint)
     if folder is None:
         return None
@@ -43,5 +43,5 @@ def _local_folder(address: str) -> Path | None:
     parts = urlsplit(address)
     if parts.scheme == "file" and not parts.netloc:
         return Path(unquote(parts.path))
-    # A relative path is relative to the folder of Java, which this process shares.
+    # A relative path is relative to Java's working directory, which this process shares.
     return None if "://" in address or parts.scheme else Path(address)

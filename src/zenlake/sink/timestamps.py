@@ -1,8 +1,8 @@
 """Timestamps of rows: a retried row gets the same time and the same clock id as before.
 
 The clock id is a hash of the write (a batch of a stream, or the job of a batch write) and the
-partition. The time is that of the write plus the row's place in its partition, in units of 2**-32 s
-(0.23 ns). Rows are sent slower than that, so no timestamp is ahead of the driver's clock, and
+partition. The time is that of the write plus the row's position in its partition, in units of
+2**-32 s (0.23 ns). Sending a row takes longer, so no timestamp is ahead of the driver's clock, and
 routers do not replace it.
 """
 
@@ -32,7 +32,7 @@ class RowClock:
         self._start = ntp64_of_ns(start_ns)
 
     def time_at(self, row: int) -> int:
-        """The time of the row with this number, in NTP64. The next row has the next time."""
+        """The time of the row with this number, in NTP64; each row is one unit later."""
         return self._start + row
 
     def at(self, row: int) -> Timestamp:
@@ -40,7 +40,7 @@ class RowClock:
         return Timestamp.from_wire(WireTimestamp(self.time_at(row), self.id))
 
     def from_value(self, value: int | str) -> Timestamp:
-        """From nanoseconds since 1970, which get the id of this clock, or from `<ntp64>/<id>`."""
+        """A timestamp from `<ntp64>/<id>`, or from ns since 1970 with the id of this clock."""
         if isinstance(value, str):
             return _parsed(value)
         if value < 0:
@@ -52,7 +52,7 @@ class RowClock:
 
 
 def _parsed(text: str) -> Timestamp:
-    """From `<ntp64>/<id>`, or with the time in RFC 3339."""
+    """A timestamp from `<ntp64>/<id>`, or from `<RFC 3339 time>/<id>`."""
     if "T" in text:
         return Timestamp.parse_rfc3339(text)
     found = WireTimestamp.parse(text)

@@ -46,7 +46,7 @@ class SentRows(WriterCommitMessage):
 
 
 class BatchWriter(DataSourceArrowWriter):
-    """`df.write.format("zenoh")`. Made on the driver, then pickled to the tasks."""
+    """`df.write.format("zenoh")`. Constructed on the driver, then pickled to the tasks."""
 
     def __init__(self, given: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
         if overwrite:
@@ -66,7 +66,7 @@ class BatchWriter(DataSourceArrowWriter):
 
 
 class StreamWriter(DataSourceStreamArrowWriter):
-    """`df.writeStream.format("zenoh")`. Spark makes one on the driver for each batch."""
+    """`df.writeStream.format("zenoh")`. Spark constructs one on the driver for each batch."""
 
     def __init__(self, given: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
         if overwrite:

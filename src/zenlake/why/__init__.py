@@ -1,6 +1,6 @@
 """Why: explains what failed in a capture, in sentences with packet numbers.
 
-    records         the facts that stories are made of
+    records         the facts from which stories are made
     from_capture    reads them from a capture (from_timelines: its timelines)
     from_lake       reads them from the tables of a lake (lake_queries: its SQL)
     collector       keeps the records that are asked for, within limits
@@ -14,10 +14,10 @@
                     sessions that were refused or lost, and routers that died; dependents: the
                     declarations and queries that ended with them
     absence, disjoint, delivery, forwarding
-                    why nobody was there, keys do not match, a reply or publication was dropped
+                    why there was no receiver, keys do not match, a reply or publication was dropped
     undelivered     publications after the last subscriber had gone
-    origins, gone   from router to router, to who declared something first, or gave it up
-    hidden_links    what shows that a router has links that are not in the capture
+    declaration_end the node that undeclared something first, followed from router to router
+    hidden_links    evidence that a router has links that are not in the capture
     stories         all stories of a capture, the worst first
 
 One engine, two readers: the same capture gives the same stories from its file and from a lake.

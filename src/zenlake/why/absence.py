@@ -111,7 +111,7 @@ def _never(network: Network, node: str | None, asker: str | None, entity: str, k
         return Absence(found.cause, sentence, [first], advice, first.sender)
     roles = (network.labels.role(node), network.labels.role(asker))
     unseen = None if roles == ("peer", "peer") else hidden_link(network, node)
-    if unseen is not None:  # peers announce everything to each other
+    if unseen is not None:  # peers announce all their entities to each other
         who = network.labels.who(node)
         return Absence(
             "not_visible",

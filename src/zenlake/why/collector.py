@@ -1,4 +1,4 @@
-"""Collector: keeps the records of one capture that are asked for, within limits."""
+"""Collector: keeps the records of one capture that are in the scope, within limits."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Collector:
             query.more_replies += 1
 
     def declaration(self, declaration: Declaration) -> None:
-        """Kept whatever is asked for: a key that nearly matches may be the explanation."""
+        """Keeps a declaration of any key: one that nearly matches may be the explanation."""
         if declaration.entity != "keyexpr" and self._has_room(
             "declarations", len(self.evidence.declarations)
         ):
@@ -119,7 +119,7 @@ class Collector:
 
 
 def _is_plain(query: QueryHop) -> bool:
-    """Whether it was answered in time, without errors or late replies."""
+    """Whether a query was answered in time, without errors or late replies."""
     final = query.final
     return (
         final is not None

@@ -1,7 +1,7 @@
 """Delivery: which replies reach the application of a querier, and why the others do not.
 
-As in its node (behaviour reference §2.7): late replies and those for other keys are dropped, then
-consolidation compares replies of exactly the same key. Errors are not consolidated.
+The querier's node drops late replies and replies for other keys; then consolidation compares
+replies of exactly the same key. Errors are not consolidated (behaviour reference §2.7).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Dropped(NamedTuple):
 def consolidation_mode(query: QueryHop) -> str:
     """Resolves `auto` as the querier's node does (behaviour reference §2.5)."""
     if query.consolidation != "auto":
-        # A lake that somebody else wrote may lack the column.
+        # A lake that another program wrote may lack the column.
         return query.consolidation or "none"
     return str(auto_mode(query.parameters))
 

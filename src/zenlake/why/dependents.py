@@ -1,4 +1,4 @@
-"""Dependents: declarations and queries that ended with a session, or with all of a node."""
+"""Dependents: declarations and queries that ended with one session, or all sessions of a node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zenlake.why.story import Story
 _KEYS_NAMED: Final = 3
 _STEPS_SHOWN: Final = 5
 _AFTERMATH_NS: Final = 10_000_000_000
-"""Matching entities that other nodes undeclare within this time are a consequence."""
+"""Within this time, other nodes undeclare matching entities as a consequence."""
 
 
 @dataclass(slots=True)

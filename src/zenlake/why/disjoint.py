@@ -10,7 +10,7 @@ from zenlake.keyexpr import canonize
 from zenlake.why.scope import intersects, without_at
 
 _NEAR_RATIO_MIN: Final = 0.55
-"""Keys that have less in common do not look like a mistake."""
+"""Keys with a lower similarity are probably not a spelling mistake."""
 
 
 class Difference(NamedTuple):

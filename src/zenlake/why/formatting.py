@@ -15,7 +15,7 @@ _PACKETS_SHOWN: Final = 5
 
 
 class Labels:
-    """How one capture is written: zids are cut to a unique prefix, times count from its start."""
+    """Formats nodes and times of one capture: zids as unique prefixes, times since its start."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._first_ns = evidence.first_ns

@@ -10,7 +10,7 @@ from zenlake.why.network import IN_CAPTURE_ONLY, Network
 from zenlake.why.records import Declaration, Flow, Loss, Sample
 
 _UNSURE_NS: Final = 50_000_000
-"""So close to a declaration, it is not certain whether a publication was due."""
+"""Within this time of a declaration, it is uncertain whether a publication was due."""
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ def _forwarding(network: Network, flow: Flow, declaration: Declaration) -> Forwa
     until_ns = (
         network.evidence.last_ns if declaration.ended is None else declaration.ended.time_ns
     ) - _UNSURE_NS
-    arrived = _found_again(flow.samples, [] if sent is None else sent.samples)
+    arrived = _arrivals(flow.samples, [] if sent is None else sent.samples)
     # Samples are bounded: later publications cannot be compared.
     if sent is not None and sent.count - sent.ignored > len(sent.samples) and sent.samples:
         until_ns = min(until_ns, sent.samples[-1].at.time_ns)
@@ -106,10 +106,10 @@ def _forwarding(network: Network, flow: Flow, declaration: Declaration) -> Forwa
     return forwarding
 
 
-def _found_again(sent: list[Sample], received: list[Sample]) -> dict[int, Sample]:
-    """The publications that appear on the other link, in the same order, by their number.
+def _arrivals(sent: list[Sample], received: list[Sample]) -> dict[int, Sample]:
+    """The publications that appear on the other link in the same order, by their number.
 
-    Compared from the last to the first: of equal payloads, a late subscriber gets the later ones.
+    They are compared from the last to the first: a late subscriber gets the last of equal payloads.
     """
     found: dict[int, Sample] = {}
     place = len(sent)
@@ -154,7 +154,7 @@ def _cause(
         for loss in network.losses(forwarding.declaration.session)
         if loss.sender in (flow.receiver, None)
     ]
-    # The time of a hole is that of its detection, so any hole of the link is an excuse.
+    # The time of a hole is that of its detection: any hole of the link may have had the packets.
     holes = [loss for loss in losses if loss.kind in IN_CAPTURE_ONLY]
     if holes:
         return "capture_incomplete", holes

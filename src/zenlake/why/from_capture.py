@@ -47,7 +47,7 @@ _DIGEST_DIGITS: Final = 12
 def read_capture(
     path: str, scope: Scope, steps_of: Callable[[Trace], Steps] = Trace.steps
 ) -> Evidence:
-    """The records that are asked for, from one pass over the file."""
+    """The records in the scope, from one pass over the file."""
     with trace.open(path) as opened:
         return _Reader(opened, path, scope).read(steps_of(opened))
 
@@ -75,7 +75,7 @@ class _Reader:
 
     def _feed(self, event: TraceEvent, in_batch: bool) -> None:
         if isinstance(event, MessageSeen):
-            # As in the tables, so that trace ids are the same.
+            # The same order as in the tables, so that trace ids are the same.
             event.seq = self._numbers.seq(event.link, event.packet)
             if event.session is not None:
                 at = Moment(event.time_ns, event.packet)

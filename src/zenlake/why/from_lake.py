@@ -50,7 +50,7 @@ from zenlake.why.scope import Scope, without_at
 from zenlake.wire.values.timestamp import Timestamp
 
 _MEMBER_ROWS_MAX: Final = 1_000_000
-"""Rows of JOINs and of messages after a silence; hours of traffic have fewer."""
+"""The most rows of JOINs and of messages after a silence; hours of traffic have fewer."""
 
 
 def read_lake(directory: str, scope: Scope, only: str | None = None) -> Iterator[Evidence]:
@@ -129,7 +129,7 @@ class _Reader:
         )
 
     def _asked(self, column: str) -> str:
-        """SQL of `Scope.has_key`."""
+        """The condition of `Scope.has_key` in SQL."""
         key = self._collector.scope.key
         if key is None:
             return "true"

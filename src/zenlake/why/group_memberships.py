@@ -70,7 +70,7 @@ class Membership:
         return self.terms.zid
 
     def expire(self, time_ns: int) -> None:
-        """Ends it if the node was silent for longer than its lease."""
+        """Ends the membership if the node was silent for longer than its lease."""
         lease_ns = self.terms.lease_ms * 1_000_000
         silence_ns = time_ns - self.last_sent.time_ns
         if self.ended is None and lease_ns and silence_ns > max(lease_ns, SILENCE_NS_MIN):
@@ -92,7 +92,7 @@ class MembershipTracker:
     def __init__(self) -> None:
         self.memberships: list[Membership] = []
         self._current: dict[tuple[str, str], Membership] = {}
-        """Current ones by group and link: the address identifies the sender (wire reference §8)."""
+        """Current ones by group and link: a sender has one address (wire reference §8)."""
 
     def feed(
         self, session: str, link: str, at: Moment, kind: str, detail: dict[str, Any] | None
@@ -108,7 +108,7 @@ class MembershipTracker:
                 membership = self._current[session, link] = Membership(session, terms, at, at)
                 self.memberships.append(membership)
         if membership is None or membership.ended is not None:
-            return  # without a JOIN, members ignore it
+            return  # members ignore messages of a node without a JOIN
         membership.last_sent = at
         if kind == "CLOSE":
             membership.ended = at

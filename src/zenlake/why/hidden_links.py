@@ -1,6 +1,6 @@
 """Hidden links: evidence that a node has neighbours or entities that are not in the capture.
 
-They may have declared any key, so a missing declaration proves nothing for such a node.
+Such neighbours may have declared any key, so a missing declaration proves nothing for the node.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ENTITIES = ("subscriber", "queryable", "token")
 
 
 def hidden_link(network: Network, node: str | None) -> str | None:
-    """Why the capture may lack declarations to a router or peer, as text; None if it has all."""
+    """Why the capture may lack declarations to a router or peer; None if it has all."""
     if network.labels.role(node) == "client":
         return None
     if network.has_one_link(node):
@@ -60,7 +60,7 @@ def _announced_from_nowhere(network: Network, node: str | None) -> str | None:
 
 
 def _has_reason(network: Network, declaration: Declaration) -> bool:
-    """Whether its origin is explained: received, own entity of a peer, or admin space."""
+    """Whether a declaration's origin is known: received, a peer's own entity, or admin space."""
     if network.labels.role(declaration.sender) != "router" or declaration.key is None:
         return True
     if declaration.key.startswith("@/") or declaration.node_id or declaration.sender is None:

@@ -26,7 +26,7 @@ from zenlake.why.scope import intersects
 
 _COMPARISONS: Final = "keys without a match (to look for one that is near)"
 IN_CAPTURE_ONLY: Final = ("tcp_gap", "truncated", "resync")
-"""Losses of the capture: the nodes may have received everything."""
+"""Kinds of losses of the capture itself: the nodes may have received everything."""
 
 
 class Network:
@@ -94,12 +94,12 @@ class Network:
         return self.labels.role(zid)
 
     def closer(self, session: str) -> str | None:
-        """The node that sent CLOSE; None without one."""
+        """The node that sent CLOSE, if any."""
         record = self.evidence.sessions.get(session)
         return None if record is None or record.outcome != "closed" else record.closer
 
     def leaver(self, session: str) -> str | None:
-        """The node that ended it on its own account; None if the other side was silent, or none."""
+        """The node that ended the session by itself, and not because the other side was silent."""
         record = self.evidence.sessions.get(session)
         side = None if record is None or record.end is None else leaver_of(record.end)
         if record is None or side is None:
@@ -111,9 +111,9 @@ class Network:
         return self._publishers[publisher, key]
 
     def offers(self, node: str | None, asker: str | None, entity: str) -> list[Declaration]:
-        """Declarations to which a node may send a query or publication of `asker`, of any key.
+        """Declarations, of any key, to which a node may send a query or publication of `asker`.
 
-        Those of other nodes and its own, without those that it only forwarded.
+        These are the declarations of others, and those of the node that it did not only forward.
         """
         from_others = self.from_others(node, asker, entity)
         keys = {declaration.key for declaration in from_others}
@@ -273,7 +273,7 @@ class Network:
         return None
 
     def wire_loss(self, session: str, sender: str | None, from_ns: int, to_ns: int) -> Loss | None:
-        """Frames of a sender that did not arrive in this time."""
+        """A loss of frames of a sender in this time."""
         for loss in self._losses[session]:
             if (
                 loss.kind == "sn_gap"

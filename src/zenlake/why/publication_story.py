@@ -19,7 +19,7 @@ _LOSSES_SHOWN: Final = 5
 
 
 def origins(network: Network) -> list[Flow]:
-    """Flows that begin with their sender: it did not receive the key from another node."""
+    """Flows whose sender is the publisher: it did not receive the key from another node."""
     received = {(flow.receiver, flow.key) for flow in network.evidence.flows.values()}
     return [
         flow

@@ -1,4 +1,4 @@
-"""How a query ended on one link: by itself, by a timer, with its session, or not at all."""
+"""How a query ended on one link: in time, by a timer, with its session, or not at all."""
 
 from __future__ import annotations
 

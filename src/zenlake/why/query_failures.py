@@ -1,4 +1,4 @@
-"""Queries that did not end well: late replies, timeouts, sessions that went away."""
+"""Queries that failed: late replies, timeouts, lost sessions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from zenlake.why.records import Loss, QueryHop
 from zenlake.why.story import Story
 
 _EARLY: Final = 0.9
-"""Share of the timeout; a query that ends sooner was given up early by a node."""
+"""A query that ends before this share of its timeout was given up early by a node."""
 _DROP_QUERY: Final = (
     "The final response is sent when every Query object is dropped: in Python use `with query:` "
     "or query.drop(), and keep no reference to it in a list or a closure."
@@ -53,20 +53,22 @@ def explain_late_reply(network: Network, tree: QueryTree, story: Story) -> str:
 
 
 def explain_timeout(network: Network, tree: QueryTree, story: Story) -> str:
-    parts = [_given_up(network, tree, story)]
-    passed = _passed(network, tree, story)
+    parts = [_timeout_text(network, tree, story)]
+    passed = _forwarding_text(network, tree, story)
     if passed:
         parts.append(passed)
     stuck = silent(network, tree)
     # Nodes whose traffic was captured without gaps come first and determine the cause.
     stuck.sort(key=lambda one: _hole(network, one.query) is not None)
     for one in stuck[:4]:
-        parts.append(_in_a_hole(network, story, one) or _stuck(network, story, one, one is tree))
+        parts.append(
+            _in_a_hole(network, story, one) or _explain_unfinished(network, story, one, one is tree)
+        )
     return ". ".join(part[0].upper() + part[1:] if i else part for i, part in enumerate(parts))
 
 
-def _given_up(network: Network, tree: QueryTree, story: Story) -> str:
-    """When it timed out; a node may give up before the timeout of the query."""
+def _timeout_text(network: Network, tree: QueryTree, story: Story) -> str:
+    """A text that says when a query timed out; a node may give up earlier than its timeout."""
     query = tree.query
     if query.timeout_ms is None:
         return "timed out (no timeout was sent: each node uses its own default, 10,000 ms)"
@@ -107,7 +109,7 @@ def _in_a_hole(network: Network, story: Story, tree: QueryTree) -> str | None:
     )
 
 
-def _passed(network: Network, tree: QueryTree, story: Story) -> str | None:
+def _forwarding_text(network: Network, tree: QueryTree, story: Story) -> str | None:
     """Which nodes the query was forwarded to, and which of them finished."""
     labels = network.labels
     if not tree.onward:
@@ -131,7 +133,7 @@ def _passed(network: Network, tree: QueryTree, story: Story) -> str | None:
     return "; ".join([text, *good])
 
 
-def _stuck(network: Network, story: Story, tree: QueryTree, is_first: bool) -> str:
+def _explain_unfinished(network: Network, story: Story, tree: QueryTree, is_first: bool) -> str:
     """Explains why one node did not finish; sets the cause."""
     hop, labels = tree.query, network.labels
     who = labels.who(hop.responder)
@@ -170,7 +172,7 @@ def _stuck(network: Network, story: Story, tree: QueryTree, is_first: bool) -> s
             f"no RESPONSE_FINAL came from {who}, but {counted(loss.count or 0, 'frame')} from it "
             f"got lost before packet {loss.at.packet}: the answer may have been in them"
         )
-    dead = _dead(network, story, hop)
+    dead = _silence_text(network, story, hop)
     if dead is not None:
         story.cause = "timeout"
         return f"{who} got it (packet {hop.at.packet}) and {dead}"
@@ -229,7 +231,7 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _dead(network: Network, story: Story, hop: QueryHop) -> str | None:
+def _silence_text(network: Network, story: Story, hop: QueryHop) -> str | None:
     """Whether the responder has sent nothing since the request, not even keep-alives."""
     last = network.evidence.last_sent.get((hop.session, hop.responder or ""))
     if last is None or last.time_ns >= hop.at.time_ns or last.packet is None:

@@ -42,7 +42,7 @@ def add_hops(story: Story, network: Network, tree: QueryTree, is_first: bool = T
 
 
 def _add_queryable(story: Story, network: Network, query: QueryHop) -> None:
-    """Adds the declaration because of which the query was sent to this node."""
+    """Adds the declaration of the queryable that the query was sent to."""
     if query.key is None:
         return
     for declaration in network.matching(query.requester, None, "queryable", query.key):
@@ -62,7 +62,7 @@ def _asked(query: QueryHop) -> str:
 
 def _add_replies(story: Story, network: Network, tree: QueryTree, is_first: bool) -> None:
     query = tree.query
-    verb = "hands on" if tree.onward else "sends"
+    verb = "forwards" if tree.onward else "sends"
     labels = network.labels
     lost = {id(one.reply): one for one in dropped(query)} if is_first else {}
     shown = 0

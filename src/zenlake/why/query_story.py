@@ -1,4 +1,4 @@
-"""The story of one query: how it ended, and which node is to blame."""
+"""The story of one query: how it ended, and which node caused that."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _answered(network: Network, tree: QueryTree, story: Story) -> str:
     sent = " (the default, auto)" if mode == "latest" else ""
     story.advice += [
         "To get every reply: get(..., consolidation=ConsolidationMode.NONE).",
-        "Or give each reply a key of its own: consolidation compares replies of the same key.",
+        "Or use another key for each reply: consolidation compares replies of the same key.",
     ]
     return (
         f"{replies} replies came, {replies - len(drops)} delivered: consolidation {mode}{sent} "

@@ -11,7 +11,7 @@ from zenlake.why.records import QueryHop
 
 @dataclass(slots=True)
 class QueryTree:
-    """One REQUEST, and those by which its receiver forwarded it."""
+    """One REQUEST, and the requests with which its receiver forwarded it."""
 
     query: QueryHop
     onward: list[QueryTree] = field(default_factory=list)
@@ -50,7 +50,7 @@ def set_trace_ids(queries: list[QueryHop]) -> None:
 
 
 def query_trees(queries: list[QueryHop]) -> list[QueryTree]:
-    """Each query as a tree; a request of unknown origin is a tree of its own."""
+    """Each query as a tree; a request of unknown origin is a separate tree."""
     found: list[QueryTree] = []
     traces: dict[int, list[QueryTree]] = {}
     for query in sorted(queries, key=lambda one: (one.seq, one.session)):

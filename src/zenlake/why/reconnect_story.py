@@ -1,4 +1,4 @@
-"""What a node declared before a reconnect and not after it."""
+"""Stories of declarations that a node did not make again after a reconnect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zenlake.why.records import Moment, SessionRecord
 from zenlake.why.story import Story
 
 _GRACE_NS: Final = 1_000_000_000
-"""A node needs a moment to declare everything again."""
+"""The time that a node has to declare everything again."""
 
 
 def reconnect_stories(network: Network) -> Iterator[Story]:

@@ -1,4 +1,4 @@
-"""Records: the facts that stories are made of, the same from a capture and from a lake.
+"""Records: the facts from which stories are made, the same from a capture and from a lake.
 
 Times are Unix nanoseconds of the capture's clock, nodes are zids, None is unknown. Payloads are
 not kept, only digests.
@@ -20,7 +20,7 @@ _TIMEOUT_MS_MAX: Final = 1e11
 
 
 class Moment(NamedTuple):
-    """A time and a packet; no packet for events that none shows, such as a lost session."""
+    """A time and a packet; events such as a lost session have no packet."""
 
     time_ns: int
     packet: int | None
@@ -42,7 +42,7 @@ class SessionRecord:
     close_reason: str | None
     protocol: str | None = None
     closer: str | None = None
-    """Sender of CLOSE; None without one."""
+    """The sender of CLOSE, if any."""
     close_packet: int | None = None
     is_open: bool = True
     """Whether its handshake was completed."""
@@ -63,7 +63,7 @@ class Reply:
     key: str | None
     replier: str | None
     stamp: str
-    """Sorts in the order of timestamps; empty without one."""
+    """A text that sorts in the order of timestamps; empty without a timestamp."""
     after_final: bool
     error: str | None = None
     """The beginning of the text of an ERR."""
@@ -93,7 +93,7 @@ class QueryHop:
     """Digest of the content: equal for the same query on different links."""
     replies: list[Reply] = field(default_factory=list)
     more_replies: int = 0
-    """Replies beyond the bounded list; `more_errors` likewise."""
+    """The number of replies beyond the bounded list; `more_errors` counts errors."""
     more_errors: int = 0
     final: Moment | None = None
     final_seq: int | None = None
@@ -110,24 +110,24 @@ class QueryHop:
 
     @property
     def reply_count(self) -> int:
-        """PUT and DEL; errors do not count."""
+        """The number of PUT and DEL replies, without errors."""
         return sum(reply.kind != "ERR" for reply in self.replies) + self.more_replies
 
     @property
     def error_count(self) -> int:
-        """Errors of queryables, without the timeouts of nodes on the way."""
+        """The number of errors from queryables, without timeouts of intermediate nodes."""
         errors = sum(reply.kind == "ERR" and not reply.is_timeout for reply in self.replies)
         return errors + self.more_errors
 
     @property
     def is_answered(self) -> bool:
-        """Whether replies and a final response arrived, and no node on the way timed out."""
+        """Whether replies and a final response arrived, and no intermediate node timed out."""
         by_timer = any(reply.is_timeout for reply in self.replies)
         return self.final is not None and self.reply_count > 0 and not by_timer
 
     @property
     def took_ns(self) -> int:
-        """The time from the request to the final response; 0 without one."""
+        """The time from the request to the final response; 0 without a final."""
         return 0 if self.final is None else self.final.time_ns - self.at.time_ns
 
     @property
@@ -150,17 +150,17 @@ class Declaration:
     declared: Moment | None
     ended: Moment | None
     ended_by: str | None
-    """undeclare, session, or router: the router that it came from is gone."""
+    """undeclare, session, or router (the router that it came from disappeared)."""
     complete: bool | None
     interest_id: int | None
     node_id: int | None = None
-    """The router it comes from, as numbered by the sender, between routers; 0 is the sender."""
+    """Between routers, the sender's number of the router it comes from; 0 is the sender."""
     is_answer: bool = False
     """Whether it answers a liveliness get: valid for that moment only."""
 
     @property
     def declared_ns(self) -> int:
-        """0 where it was declared before the capture."""
+        """The time of the declaration; 0 if that was before the capture."""
         return 0 if self.declared is None else self.declared.time_ns
 
     @property
@@ -218,7 +218,7 @@ class Flow:
     first: Moment = NEVER_SEEN
     last: Moment = NEVER_SEEN
     samples: list[Sample] = field(default_factory=list)
-    """The first ones; bounded."""
+    """The first publications, up to a limit."""
 
 
 @dataclass(slots=True)
@@ -238,7 +238,7 @@ class Loss:
 
 @dataclass(slots=True)
 class Evidence:
-    """All records of one capture, or those that are asked for."""
+    """All records of one capture, or those in the scope."""
 
     capture: str
     packets: int = 0

@@ -1,4 +1,4 @@
-"""A router that disappeared: all its sessions ended at once, and what depended on it."""
+"""Stories of routers that disappeared: all their sessions ended at once."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from zenlake.why.session_story import (
 from zenlake.why.story import Story
 
 _TOGETHER_NS: Final = 2_000_000_000
-"""Connections of a process that died end at once; captures at several places differ a little."""
+"""The connections of a dead process end within this time, also as captured at several places."""
 _SESSIONS_SHOWN: Final = 5
 _ENDS_MAX: Final = 1_000
 """Limit of the ended sessions of one router: each is compared with all others."""
 
 
 def router_stories(network: Network, explained: set[str]) -> Iterator[Story]:
-    """Adds the sessions of its stories to `explained`."""
+    """Stories of routers that disappeared. Adds their sessions to `explained`."""
     for zid in sorted(zid for zid, role in network.evidence.roles.items() if role == "router"):
         sessions = [one for one in network.sessions_of(zid) if one.is_open]
         ended = [one for one in sessions if one.closed_ns and _is_fault_of(zid, one)]

@@ -1,4 +1,4 @@
-"""Scope: the part of a capture that the user asks about; other records are not kept."""
+"""Scope: the part of a capture that the user selects; other records are not kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AT: Final = re.compile(r"(?:(?<=/)|^)@")
 
 @dataclass(frozen=True)
 class Scope:
-    """A query by its number, a key expression, a packet; or everything."""
+    """A query (by its number), a key expression, or a packet; by default everything."""
 
     query: str | None = None
     key: str | None = None
@@ -33,7 +33,7 @@ class Scope:
         return int(self.query.rpartition("/")[2]) in (request_id, seq)
 
     def has_key(self, key: str | None) -> bool:
-        """Whether a key is asked for; True for an unknown key.
+        """Whether a key is in the scope; True for an unknown key.
 
         Wildcards match chunks with @ here, which they do not in Zenoh: `robot/**` includes
         `robot/7/@meta`, so that the story can explain why it did not match.

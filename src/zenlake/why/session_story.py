@@ -1,7 +1,7 @@
 """Stories of sessions: refused, lost, silent for too long, connected again.
 
-`trace/session_ends.py` decides the cause for a single session, for the tables too. This module
-adds other sessions, and the declarations and queries that depended on it.
+`trace/session_ends.py` determines the cause from a single session, for the tables too. This module
+adds what other sessions show, and the declarations and queries that depended on the session.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _refused(network: Network, attempts: list[SessionRecord]) -> Story:
     if cause == "refused_limit" and len(network.sessions_of(first.acceptor)) <= _OTHERS_MAX:
         _add_other_sessions(network, first, story)
     elif cause == "refused" and _had_left(network, first):
-        story.is_note = True  # a client that retries while its router is gone
+        story.is_note = True  # a client that retries while its router is down
     times = "" if len(attempts) == 1 else f" {counted(len(attempts), 'time')}"
     target = "the acceptor" if first.acceptor is None else labels.who(first.acceptor)
     story.set_headline(
@@ -101,7 +101,7 @@ def _refused(network: Network, attempts: list[SessionRecord]) -> Story:
 
 
 def _add_other_sessions(network: Network, session: SessionRecord, story: Story) -> None:
-    """How many sessions the acceptor had, and whether the same id was connected already."""
+    """Adds how many sessions the acceptor had, and whether the same id was connected already."""
     others = [
         one
         for one in network.sessions_of(session.acceptor)
@@ -144,7 +144,7 @@ def _ended(network: Network, session: SessionRecord, cause: str) -> Story:
     again = network.next_session(session)
     if again is not None:
         story.add(Moment(again.start_ns, None), f"{labels.who(session.opener)} connects again")
-    # Programs that end without closing their session leave the same traces as a crash.
+    # A program that exits without closing its session cannot be distinguished from a crash.
     is_missed = again is not None or (lost and not is_last(network, end.time_ns))
     story.is_note = cause == "session_lost" and not lost.queries and not is_missed
     story.advice += _ADVICE.get(cause, ())
@@ -157,7 +157,7 @@ def _ended(network: Network, session: SessionRecord, cause: str) -> Story:
 
 
 def is_last(network: Network, time_ns: int) -> bool:
-    """Whether the capture ends soon after; programs are often stopped along with the capture."""
+    """Whether the capture ends soon after: programs are often stopped together with the capture."""
     return network.evidence.last_ns - time_ns <= _LAST_NS
 
 

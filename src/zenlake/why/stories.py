@@ -44,7 +44,7 @@ class CaptureStories:
 
 
 def report(evidence: Evidence, scope: Scope, *, is_ungrouped: bool = False) -> CaptureStories:
-    """The stories that are asked for; without a selection, all that did not go well.
+    """The stories in the scope; without a selection, all that did not go well.
 
     Stories of the same group are shown once, unless `is_ungrouped` is set or a query is named.
     """
@@ -71,9 +71,10 @@ def report(evidence: Evidence, scope: Scope, *, is_ungrouped: bool = False) -> C
 
 
 def _is_vague(story: Story) -> bool:
-    """Whether it is only counted unless it is asked for.
+    """Whether a story is only counted if the scope does not select it.
 
-    Publications whose fate is not in the capture, and sessions whose end had no consequence.
+    These are publications whose delivery the capture cannot show, and sessions whose end had no
+    consequence.
     """
     if story.subject == "session":
         return story.is_note
@@ -83,7 +84,7 @@ def _is_vague(story: Story) -> bool:
 def _stories(network: Network, scope: Scope) -> Iterator[Story]:
     found = query_trees(network.evidence.queries)
     if scope.query is not None:
-        found = _meant(found, scope.query)
+        found = _referenced(found, scope.query)
     for tree in found:
         yield query_story(network, tree)
     if scope.query is None:
@@ -118,7 +119,7 @@ def _of_keys(network: Network, scope: Scope) -> Iterator[Story]:
             idle = idle_subscriber_story(network, declaration, explained)
             if idle is not None:
                 yield idle
-    carrying = _carrying(network, scope)
+    carrying = _matching_sessions(network, scope)
     known: set[str] = set()
     for one in (
         *router_stories(network, known),
@@ -132,8 +133,8 @@ def _of_keys(network: Network, scope: Scope) -> Iterator[Story]:
             yield story
 
 
-def _carrying(network: Network, scope: Scope) -> set[str | None]:
-    """Sessions that carried messages that are asked for."""
+def _matching_sessions(network: Network, scope: Scope) -> set[str | None]:
+    """Sessions that carried messages in the scope."""
     found: set[str | None] = {query.session for query in network.evidence.queries}
     for flow in network.evidence.flows.values():
         if scope.has_key(flow.key):
@@ -144,10 +145,10 @@ def _carrying(network: Network, scope: Scope) -> set[str | None]:
     return found
 
 
-def _meant(found: list[QueryTree], reference: str) -> list[QueryTree]:
+def _referenced(found: list[QueryTree], reference: str) -> list[QueryTree]:
     """Queries by request id or trace id, or by session and request id.
 
-    Session and request id may also be those of a later hop, if no query begins there.
+    If no query begins with this session and request id, they may be those of a later hop.
     """
     session, _, digits = reference.rpartition("/")
     number = int(digits)

@@ -49,7 +49,7 @@ class Story:
     count: int = 1
     """Number of stories with the same cause, node and key; this is the first of them."""
     repeated: list[Moment] = field(default_factory=list)
-    """Where the others begin; bounded."""
+    """Where the others begin, up to a limit."""
     last: Moment | None = None
     """Where the last of them begins."""
     is_note: bool = False

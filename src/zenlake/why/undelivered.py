@@ -15,11 +15,11 @@ from zenlake.why.records import Declaration, Flow, Interest, Moment, Sample
 from zenlake.why.scope import intersects
 
 _UNSURE_NS: Final = 50_000_000
-"""So close to the end of a subscriber, it is not certain whether a publication was due."""
+"""Within this time of a subscriber's end, it is uncertain whether a publication was due."""
 QUIET_NS_MIN: Final = 100_000_000
 """A publisher that ends sooner after its last subscriber probably published nothing more."""
 _INTERVALS: Final = 2
-"""Number of publication intervals; within them, no publication may have been due."""
+"""Within so many publication intervals, no publication may have been due."""
 
 
 class Unreached(NamedTuple):
@@ -27,7 +27,7 @@ class Unreached(NamedTuple):
 
     samples: list[Sample]
     last: Declaration
-    """The last subscriber before the first of them."""
+    """The last subscriber before the first of these publications."""
 
 
 class Silence(NamedTuple):
@@ -88,7 +88,7 @@ def held_back(network: Network, flow: Flow) -> Silence | None:
     if flow.count > 1:
         interval_ns = (flow.last.time_ns - flow.first.time_ns) // (flow.count - 1)
     roles = (network.labels.role(flow.sender), network.labels.role(flow.receiver))
-    if roles == ("peer", "peer"):  # peers announce everything to each other, without an interest
+    if roles == ("peer", "peer"):  # peers announce everything to each other unasked
         session = network.evidence.sessions.get(flow.session)
         end_ns = None if session is None else session.closed_ns
         found = _times_without_match(network, flow.sender, "subscriber", flow.key, end_ns)

@@ -23,7 +23,7 @@ _KINDS: Final = {"S": ("publisher", "subscriber"), "Q": ("querier", "queryable")
 
 
 def waiting_story(network: Network, interest: Interest) -> Story | None:
-    """A publisher or querier to which no match was ever announced; None if one was."""
+    """The story of a publisher or querier to which no match was ever announced, else None."""
     letter = next((one for one in "SQ" if one in interest.options), None)
     key = interest.key
     if letter is None or key is None or "R" not in interest.options or interest.final_ns is None:

@@ -118,7 +118,7 @@ def test_bad_input_is_one_line_and_makes_no_lake(
         (empty, lake, [], "is no recording: it has no recording.json"),
         (CAPTURES, lake, [], "a folder of captures cannot be followed"),
         (damaged, lake, [], "recording.json is damaged"),
-        (recording, other, [], "holds something else than a lake"),
+        (recording, other, [], "is not empty and is no lake"),
         (recording, lake, ["--state", str(empty)], "this lake has its own"),
     ]
     for source, target, given, words in nowhere:

@@ -140,10 +140,10 @@ def test_relative_paths_are_refused_if_the_folder_is_not_known(
     """Over Connect, Spark plans in a folder that is named after the session."""
     monkeypatch.chdir(folder)
     check_paths(["b.pcap"], is_table=False)
-    with pytest.raises(ZenlakeError, match=r"is a relative path, and those of a table start"):
+    with pytest.raises(ZenlakeError, match=r"is a relative path, and paths of a table start"):
         check_paths([str(folder), "b.pcap"], is_table=True)
     monkeypatch.setenv("SPARK_JOB_ARTIFACT_UUID", folder.name)
-    with pytest.raises(ZenlakeError, match=r"'./b.pcap' .* this Spark .Connect. plans in a folder"):
+    with pytest.raises(ZenlakeError, match=r"'./b.pcap' .* this Spark .Connect. plans in another"):
         check_paths(["./b.pcap"], is_table=False)
     check_paths([str(folder), f"file:{folder}/b.pcap"], is_table=False)
 
@@ -152,7 +152,7 @@ def test_a_missing_path_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(ZenlakeError, match=r"\*.none: no file has such a name$"):
         inputs_of([f"{folder}/*.none"])
     monkeypatch.chdir(folder)
-    with pytest.raises(ZenlakeError, match=r"no file has such a name \(in .*: better give a"):
+    with pytest.raises(ZenlakeError, match=r"no file has such a name \(in .*: better use an a"):
         inputs_of(["*.none"])
     assert inputs_of(["*.none"], ignore_missing=True) == []
     (folder / "empty").mkdir()

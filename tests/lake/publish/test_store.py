@@ -243,7 +243,7 @@ def test_unknown_captures_and_tables_are_errors(tmp_path: Path) -> None:
 def test_folder_with_other_files_is_not_used_as_a_lake(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "notes.txt").write_text("")
-    for place, cause in (("folder", "something else"), ("folder/notes.txt", "this is a file")):
+    for place, cause in (("folder", "is no lake"), ("folder/notes.txt", "this is a file")):
         store = Store(tmp_path / place)
         for use in (store.snapshot, store.begin().__enter__):
             with pytest.raises(LakeError, match=f"{place}: .*{cause}"):

@@ -76,7 +76,7 @@ def test_temporary_views_are_readable(catalog: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("sql", "complaint"),
     [
-        ("CREATE TABLE t USING zenoh", "no path: give one or several"),
+        ("CREATE TABLE t USING zenoh", "no path: pass one or several"),
         ("CREATE TABLE t USING zenoh LOCATION 'a/b.pcap'", "'a/b.pcap' is a relative path"),
         ("CREATE TABLE t USING zenoh OPTIONS (path 'a.pcap')", "from Spark's warehouse"),
         ("CREATE TABLE t USING zenoh LOCATION 'foo://a/b'", "there is no address scheme 'foo'"),

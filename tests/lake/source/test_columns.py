@@ -38,7 +38,7 @@ def test_schema_with_all_columns_is_accepted() -> None:
         (schema(StructField("key", StringType(), False)), "column 'key' may be null"),
         (
             schema(StructField("key", StringType()), StructField("Key", StringType())),
-            "column 'Key' is asked for twice",
+            "column 'Key' occurs twice in the schema",
         ),
     ],
 )

@@ -57,7 +57,7 @@ def test_path_overrides_the_table_of_the_schema() -> None:
 
 
 def test_missing_path_is_an_error() -> None:
-    with pytest.raises(LocalError, match=r"no path: give one or several to load\(\)"):
+    with pytest.raises(LocalError, match=r"no path: pass one or several files or folders"):
         ZenohSource({}).schema()
     with pytest.raises(LocalError, match="created with a list of columns"):
         ZenohSource({}).reader(TABLES["messages"].spark)

@@ -68,7 +68,7 @@ class Capture(NamedTuple):
 
 
 def run(args: argparse.Namespace) -> int:
-    # Millions of messages are made, and form no reference cycles: collect garbage less often.
+    # Millions of messages are created without reference cycles: collect garbage less often.
     gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
     for port in args.port:
         if not 0 < port < 65_536:
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     passes = all_of([parse(one, start) for one in args.where]) if args.where else None
     _print_hints(args.where)
     if args.follow is not None:
-        follower(args.follow)  # reports an error in it before anything is read
+        follower(args.follow)  # reports a wrong argument before any file is read
     spooled = spool_standard_input() if args.out is not None and "-" in args.files else ""
     writer = None
     try:
@@ -190,7 +190,7 @@ class _Run:
                 printer.event(event, trace.first_ns, note)
 
     def _chosen_lines(self, events: Iterator[TraceEvent]) -> Iterator[FollowerLine]:
-        """The selected events, up to the limit."""
+        """The lines of the selected events, up to the limit."""
         left = self._args.limit
         for line in self._all_lines(events):
             yield line
@@ -200,7 +200,7 @@ class _Run:
                     return
 
     def _all_lines(self, events: Iterator[TraceEvent]) -> Iterator[FollowerLine]:
-        """The selected events; those that are no messages only without a filter."""
+        """The lines of the selected events; a filter excludes all events that are not messages."""
         if self._args.follow is not None:
             yield from self._followed(follower(self._args.follow), events)
             return
@@ -215,14 +215,14 @@ class _Run:
             elif passes is None:
                 yield FollowerLine(event)
 
-    def _followed(self, story: Follower, events: Iterator[TraceEvent]) -> Iterator[FollowerLine]:
+    def _followed(self, selector: Follower, events: Iterator[TraceEvent]) -> Iterator[FollowerLine]:
         for event in events:
             if isinstance(event, MessageSeen) and not event.is_state:
                 self._messages += 1
-            for line in story.feed(event):
+            for line in selector.feed(event):
                 if self._is_chosen(line):
                     yield line
-        yield from filter(self._is_chosen, story.finish())
+        yield from filter(self._is_chosen, selector.finish())
 
     def _is_chosen(self, line: FollowerLine) -> bool:
         if line.event is not None and line.event.is_state:
@@ -264,7 +264,7 @@ class _Run:
             self._print_remark(line)
 
     def _print_remark(self, line: str) -> None:
-        """Print on standard output only beside counts: otherwise it is for messages alone."""
+        """Print a line of the summary: below counts on standard output, else on standard error."""
         if self._args.count and not self._args.json and not self._quiet:
             self._lines.add(line)
             self._lines.flush()

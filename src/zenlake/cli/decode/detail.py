@@ -50,7 +50,7 @@ _NODES_SHOWN_MAX: Final = 4
 
 
 def detail_of(event: MessageSeen) -> str:
-    """Empty for kinds without fields."""
+    """The detail of a message; empty for kinds without fields."""
     describe = _DETAILS.get(event.kind)
     return "" if describe is None else describe(event)
 
@@ -73,7 +73,7 @@ def _put_text(data: Put | Err) -> str:
 
 
 def _data_text(data: Put | Del) -> str:
-    """Attachment, timestamp, source: absent from most."""
+    """Attachment, timestamp and source, which most messages lack."""
     text = ""
     if data.attachment is not None:
         text += f"  attachment {preview(data.attachment)}"

@@ -1,7 +1,7 @@
 """Followers: select the events that concern one request, node or key.
 
-A follower is fed every event and returns the lines to print, in order. `follower` makes the one
-for an argument: the number of a request, the first digits of a zid, or a key expression.
+A follower is fed every event and returns the lines to print, in order. `follower` creates it from
+an argument: the number of a request, the first digits of a zid, or a key expression.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Named(NamedTuple):
 
 
 def follower(followed: str) -> Follower:
-    """The prefixes `request:`, `zid:` and `key:` resolve an ambiguous argument."""
+    """The follower for an argument, which `request:`, `zid:` and `key:` make unambiguous."""
     named = _named(followed)
     if named.form == "request":
         match = _REQUEST.fullmatch(named.text)
@@ -62,11 +62,11 @@ class NodeFollower(Follower):
 
     def feed(self, event: TraceEvent) -> list[FollowerLine]:
         session = _session_of(event)
-        if isinstance(event, MessageSeen) and self._is_it(event.sender_zid):
+        if isinstance(event, MessageSeen) and self._is_followed(event.sender_zid):
             return self._release(session, event)
         if session is None:
             return []
-        if self._has_part(session):
+        if self._has_followed_node(session):
             if session.is_multicast and isinstance(event, MessageSeen):
                 return []
             return self._release(session, event)
@@ -85,11 +85,11 @@ class NodeFollower(Follower):
         earlier = [] if session is None else self._held.pop(session.id, [])
         return [FollowerLine(one) for one in (*earlier, event)]
 
-    def _has_part(self, session: Session) -> bool:
+    def _has_followed_node(self, session: Session) -> bool:
         nodes = session.members.values() if session.is_multicast else session.nodes
-        return any(self._is_it(node.zid) for node in nodes)
+        return any(self._is_followed(node.zid) for node in nodes)
 
-    def _is_it(self, zid: str | None) -> bool:
+    def _is_followed(self, zid: str | None) -> bool:
         return zid is not None and zid.startswith(self._digits)
 
 

@@ -1,8 +1,8 @@
 """`KeyFollower`: selects all messages that concern a key expression.
 
-These are messages whose key intersects, and messages without a key that belong to them: the
-declaration of an alias that such a key uses, the responses and the final of such a request, and
-the end of such a declaration or interest.
+These are messages whose key intersects it, and messages without a key that belong to these: the
+declaration of an alias that a key uses, the responses and the final of a request, and the end of
+a declaration or interest.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from zenlake.wire import (
 )
 
 _Thread = tuple[str, Node | None, int]
-"""What later messages refer to: the kind of number, the node that assigned it, the number."""
+"""What later messages refer to: the kind of the number, the node that assigned it, the number."""
 
 
 class KeyFollower(Follower):
@@ -58,7 +58,7 @@ class KeyFollower(Follower):
         return []
 
     def _alias_behind(self, event: MessageSeen) -> list[FollowerLine]:
-        """The declaration of the alias that its key uses, the first time."""
+        """The declaration of the alias that the message's key uses, when it is used first."""
         wire_key = wire_key_of(event.message)
         if wire_key is None or wire_key.scope == 0:
             return []
@@ -76,14 +76,14 @@ class KeyFollower(Follower):
         return answer
 
     def _remember(self, memory: dict[Any, Any], name: object, value: object) -> None:
-        """Keep it; drops the oldest entry beyond the limit."""
+        """Store an entry; beyond the limit, the oldest one is dropped."""
         memory[name] = value
         if len(memory) > self._remembered_max:
             del memory[next(iter(memory))]
 
 
 def thread_of(event: MessageSeen) -> _Thread | None:
-    """The reference that connects it to earlier and later messages of its session."""
+    """The reference that connects a message to others of its session."""
     message = event.message
     if isinstance(message, Request):
         return ("REQUEST", event.sender_node, message.request_id)
@@ -102,7 +102,7 @@ def thread_of(event: MessageSeen) -> _Thread | None:
 
 
 def _begins(event: MessageSeen) -> bool:
-    """Whether it declares an alias, which replaces an earlier one of the same number."""
+    """Whether a message declares an alias, which replaces an earlier one of the same number."""
     message = event.message
     if event.key is None:
         return False

@@ -1,6 +1,6 @@
 """`RequestFollower`: selects a REQUEST and its responses, with latencies and the outcome.
 
-A request id belongs to one session: a query that passes routers has another one in each session.
+A request id belongs to one session: a query that passes routers has a different id in each session.
 The lines of each session with this id are returned together, when its final arrives.
 """
 
@@ -32,7 +32,7 @@ class RequestFollower(Follower):
         if exchange is None:
             return [*lines, FollowerLine(event)]
         if exchange.final is event:
-            return lines + story(exchange)
+            return lines + exchange_lines(exchange)
         if exchange.final is not None and not isinstance(event.message, ResponseFinal):
             late = ms_text(event.time_ns - exchange.final.time_ns)
             lines.append(FollowerLine(event, f"{late} after the final"))
@@ -43,11 +43,13 @@ class RequestFollower(Follower):
 
 
 def _unfinished(over: list[Exchange]) -> list[FollowerLine]:
-    """The lines of exchanges without a final; those of others were returned with the final."""
-    return [line for exchange in over if exchange.final is None for line in story(exchange)]
+    """The lines of exchanges without a final; all others were returned with their final."""
+    return [
+        line for exchange in over if exchange.final is None for line in exchange_lines(exchange)
+    ]
 
 
-def story(exchange: Exchange) -> list[FollowerLine]:
+def exchange_lines(exchange: Exchange) -> list[FollowerLine]:
     """All lines of an exchange, with a summary at the end."""
     found = [] if exchange.request is None else [FollowerLine(exchange.request)]
     found += [FollowerLine(event, _latency(exchange, event)) for event in exchange.responses]

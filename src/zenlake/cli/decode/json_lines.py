@@ -17,7 +17,7 @@ _PLAIN: Final = frozenset((str, int, bool))
 
 
 def json_line(event: TraceEvent, file: str, note: str, whole: bool) -> str:
-    """`whole` adds the message as it was sent."""
+    """The event as JSON; `whole` adds all fields of the message as it was sent."""
     found: dict[str, Any] = {"file": file, **_facts(event)}
     if whole and isinstance(event, MessageSeen):
         found["message"] = to_json(event.message)

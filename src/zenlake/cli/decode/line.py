@@ -91,7 +91,7 @@ class LineFormat:
         return text
 
     def _kind_columns(self, kind: str) -> tuple[str, str]:
-        """Alone, and in a FRAME."""
+        """The column of a kind outside and inside a FRAME."""
         style = next(style for first, style in _STYLES if kind.startswith(first))
         code = style_code(style) if self._colour else ""
         alone = f"{kind:<22}"

@@ -1,4 +1,4 @@
-"""`Selection`: the packets of the selected messages, written as a capture of their own."""
+"""`Selection`: the packets of the selected messages, and how they are written as a capture."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Selection:
 class SelectionWriter:
     """Writes the selections of several captures to one file.
 
-    The file is opened after the first capture has been read, so that an error before leaves nothing
-    behind. It gets its name in `commit`.
+    The file is opened after the first capture has been read, so that an error before that leaves
+    no file. `commit` gives the file its name.
     """
 
     def __init__(self, path: str, inputs: list[str]) -> None:

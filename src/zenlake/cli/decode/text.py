@@ -49,7 +49,7 @@ def _as_text(head: bytes) -> str | None:
 
 
 def qos_text(qos: QoS | None) -> str:
-    """The parts that differ from the default; empty if none does."""
+    """The parts of a QoS that differ from the default; empty if none does."""
     if qos is None or qos.byte == DEFAULT_QOS_BYTE:
         return ""
     return _QOS_TEXTS[qos.byte]

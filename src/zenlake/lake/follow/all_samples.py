@@ -1,9 +1,9 @@
 """Compares all samples of a followed capture, at its end, for `trace_id` and latencies.
 
-While a recording grows, no row of these is final: equal values are told apart by how often each
-session carried them in the whole recording, so one more value may change the rows of all earlier
-ones. So only recent samples are compared in each version, and all of them once at the end. The step
-is that of the pipeline; DuckDB writes to the disk what does not fit into its memory.
+While a recording grows, these columns are not final: equal values are distinguished by how often
+each session carried them in the whole recording, so one more value may change the rows of all
+earlier ones. Each version therefore compares recent samples only, and all are compared once at the
+end. The step is that of the pipeline; DuckDB spills to disk what does not fit into its memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _THREADS_MAX: Final = 4
 
 
 def uncompared_samples(capture: FollowedCapture) -> int:
-    """Samples that are not compared with all others; 0 if every row is as in one run."""
+    """The number of samples, or 0 if they all have been compared with each other."""
     state = capture.state
     count = state.counts.get(_SAMPLES, 0)
     if not state.batch or state.is_compared or rows({_SAMPLES: state.samples}, _SAMPLES) == count:

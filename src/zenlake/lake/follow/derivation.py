@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JOINED_FILES: Final = 16
-"""So many small files of a table are joined to one."""
+"""As soon as a table has so many small files, they are joined to one."""
 _SESSIONS: Final = "sessions"
 _SAMPLES: Final = "samples"
 
 
 @dataclass
 class Derived:
-    """What the tasks of a batch made."""
+    """The results of the tasks of a batch."""
 
     is_window_full: bool = False
-    """Whether recent samples are not compared with later ones any more."""
+    """Whether the window is full: its samples are not compared with later ones."""
     settled: Files = field(default_factory=dict)
     settled_counts: dict[str, int] = field(default_factory=dict)
     settle_events: int = 0
@@ -66,15 +66,15 @@ class Derivation:
         self._capture = capture
 
     def derive(self, row: dict[str, Any], new: Files, end: Files) -> Derived:
-        """`row` is that of `captures`, `new` are files of the batch, `end` those of a capture that
-        ends here."""
+        """Runs the tasks of a batch. `row` is the row of `captures`, `new` are the batch's files,
+        `end` the files of rows for a capture that ends here."""
         jobs = [self._derive_job(row, new, end)]
         state = self._capture.state
         window, end_samples = self.window(new), end.get(_SAMPLES, [])
         count = rows({_SAMPLES: window + end_samples}, _SAMPLES)
         derived = Derived(is_window_full=count > self._settings.window_samples)
         if derived.is_window_full:
-            # The rows of the window become final, and these do not.
+            # The rows of the window become final, but not these.
             derived.end_samples, end_samples = end_samples, []
         if window or end_samples:
             jobs.append(self.job("publications", row, files=window, end_files=end_samples))

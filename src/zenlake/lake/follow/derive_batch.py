@@ -1,8 +1,8 @@
 """Tasks of Spark for one batch of a followed capture, each named by `kind` of its job.
 
-derive         all tables that are put together from events
-publications   `trace_id` of new samples, and latencies
-all_publications   the same for all samples of a capture
+derive         all tables that are derived from events
+publications   `trace_id` and latencies of new samples
+all_publications   `trace_id` and latencies of all samples of a capture
 join           small files of a table to one larger file
 """
 
@@ -41,12 +41,12 @@ DERIVED: Final = (
     "ros_entities",
 )
 JOINED_EVENTS: Final = 16
-"""So many files of events of one table are joined to one."""
+"""If a table has so many files of events, they are joined to one."""
 _OF_PUBLICATIONS: Final = ("samples", "latencies")
 
 
 def follow_task(job: Job) -> Result:
-    """A failure of a step or a disk ends the run, in one line."""
+    """Runs one task. A failure of a step or a disk is returned as one line, and ends the run."""
     if not os.path.isdir(job["staging"]):
         cause = f"a worker of Spark has no folder {job['staging']}"
         return {"failure": f"{cause}: all workers need it under the same path"}
@@ -59,11 +59,12 @@ def follow_task(job: Job) -> Result:
 
 
 def _derive(job: Job) -> Result:
-    """`events` are files by table that are final, `end_events` those of a capture that ends here;
-    `row` is that of `captures`. With more than `settle_events` events some rows are settled.
+    """Derives tables. `events` are files of final events by table, `end_events` those for a capture
+    that ends here, `row` is the row of `captures`. With more than `settle_events` events, rows are
+    settled.
 
-    Returns files, those of settled rows, counts of queries, and by table a file that replaces the
-    files of events (`joined`), or None if no event is left."""
+    Returns files, files of settled rows, counts of queries, and in `joined`, by table, a file that
+    replaces the files of events, or None if no event is left."""
     with scratch_folder(job) as folder:
         events = {name: [*paths] for name, paths in job["events"].items()}
         joined: dict[str, str | None] = {}
@@ -109,10 +110,10 @@ def _by_table(files: list[dict[str, Any]]) -> dict[str, list[str]]:
 
 
 def _publications(job: Job) -> Result:
-    """`files` are those of recent samples, as the reader wrote them: with no `trace_id` of others.
-    `end_files` are samples of a capture that ends here.
+    """Compares recent samples. `files` are their files as the reader wrote them, where each sample
+    is its own trace; `end_files` are samples of a capture that ends here.
 
-    Returns files for the lake, and if there are many of `files`, one that replaces them.
+    Returns files for the lake and, if `files` are many, one file that replaces them.
     """
     with scratch_folder(job) as folder:
         files = job["files"]
@@ -132,10 +133,10 @@ def _publications(job: Job) -> Result:
 
 
 def _all_publications(job: Job) -> Result:
-    """`files` are all files of `samples` in the lake that have rows of the capture, `window` those
-    of recent samples, as the reader wrote them.
+    """Compares all samples. `files` are all files of `samples` in the lake with rows of the
+    capture, `window` the files of recent samples as the reader wrote them.
 
-    Returns in `replaced`, by name, files for each one that changes, and files for the window.
+    Returns in `replaced`, by name, new files for each file that changes, and files for the window.
     """
     with scratch_folder(job) as folder:
         window, own, others = job["window"], {}, {}
@@ -169,7 +170,7 @@ def _paths_of(files: list[dict[str, Any]]) -> dict[str, list[str]]:
 
 
 def _linked(file: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The file under a name of its own, because the lake gets it and the state keeps it."""
+    """A second link to the file: one is moved to the lake, and the state keeps the other."""
     target = folder / f"{uuid4().hex}.parquet"
     os.link(file["path"], target)
     return {**file, "path": str(target)}

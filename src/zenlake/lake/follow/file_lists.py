@@ -36,7 +36,7 @@ def without(found: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def digest(files: list[dict[str, Any]]) -> str:
-    """Of their content."""
+    """The SHA-256 of the content of the files."""
     found = hashlib.sha256()
     for file in files:
         with open(file["path"], "rb") as content:

@@ -1,7 +1,7 @@
-"""FollowedCapture: a recording in a lake: its state, and the batches that change both.
+"""FollowedCapture: a recording that is followed into a lake.
 
-The state is in a folder on this machine: `_followed` of the lake, or, if that is in a store, beside
-the recording.
+It publishes batches of rows, and keeps the state between them in a folder on this machine:
+`_followed` in the lake or, for a lake in a store, a folder beside the recording.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ _LATENCIES: Final = "latencies"
 
 
 class FollowedCapture:
-    """One recording in one lake; `state` is that of the last published batch."""
+    """One recording in one lake; `state` is the state after the last published batch."""
 
     def __init__(self, run: Run, folder: StateFolder, name: str, recording: str, keep_s: float):
         self.run = run
         self.folder = folder
         self.name = name
-        """In the tables."""
+        """The name of the capture in the tables."""
         self.recording = recording
         """The id of the recording."""
         self.state = FollowState()
         self.is_lost = False
         """Whether the state of the last batch was lost: the next one replaces all rows."""
-        # Files of the state are links to those of tasks, so both are on one disk.
+        # Files of the state are links to files of tasks, so both must be on one disk.
         self.work = Path(run.staging.path) if run.lake.is_local else folder.work
         """The folder for files of tasks."""
         self.old = OldFiles(run.lake, keep_s)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Error if another process follows it into this lake."""
+        """Locks the state; an error if another process follows the recording into this lake."""
         with self.folder.locked():
             try:
                 yield
@@ -69,7 +69,7 @@ class FollowedCapture:
     def publish(
         self, found: Result, row: dict[str, Any], new: Files, end: Files, derived: Derived
     ) -> Appended:
-        """Publishes a batch: `found` is the reader's result, `row` that of `captures`."""
+        """Publishes a batch: `found` is the reader's result, `row` the row of `captures`."""
         before = self.state
         state = FollowState(
             recording=self.recording,
@@ -123,7 +123,7 @@ class FollowedCapture:
         before = self.state
 
         def save(appended: Appended) -> None:
-            """The state is complete before the batch is visible."""
+            """Saves the state, which must be complete before the batch is visible."""
             self.folder.save(_with_names(state, appended))
 
         appended = self.run.append(replace(batch, before_commit=save))
@@ -145,7 +145,7 @@ class FollowedCapture:
                 path = joined[table]
                 kept[table] = [] if path is None else [self.folder.move_in(table, path)]
                 continue
-            # Files of sessions go to the lake, too.
+            # Files of sessions go to the lake as well.
             put = self.folder.link_in if table == _SESSIONS else self.folder.move_in
             names = [put(table, path) for path in paths(new, table)]
             kept[table] = [*self.state.events.get(table, ()), *names]

@@ -1,4 +1,4 @@
-"""Follower: reads on in one recording, derives tables, and publishes a version of one lake."""
+"""Follower: reads new packets of a recording, derives tables, and publishes versions of a lake."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _READER_STARTS_MAX: Final = 3
-"""Readers that may die one after the other, without a version in between."""
+"""The number of readers that may die in succession without a version between them."""
 
 Note = Callable[[str], None]
 """Called with one line for the user."""
@@ -59,11 +59,11 @@ class Follower:
         self._reader: ReaderClient | None = None
         self._deaths = 0
         self._published_packets = 0
-        """When the state was lost: as many packets are read before the next version."""
+        """If the state was lost: the number of packets to read before the next version."""
         self.is_ended = False
-        """Whether the recording was closed in order, and all of it was read."""
+        """Whether the recorder closed the recording in order, and all of it was read."""
         self.is_complete = False
-        """Whether the last step read everything that there was."""
+        """Whether the last step read all packets of the recording."""
 
     @contextmanager
     def opened(self) -> Iterator[None]:
@@ -87,7 +87,8 @@ class Follower:
                 self._close_reader()
 
     def _begin_again(self, batch: int, packets: int, error: LakeError) -> None:
-        """The state is lost. If all segments are left, the next batch replaces all rows."""
+        """Starts anew after the state was lost. The next batch replaces all rows, if all segments
+        still exist."""
         if not is_whole(self._path):
             hint = "and the first segments are deleted: drop the capture (zenlake lake drop)"
             raise LakeError(f"{error.cause}, {hint} and follow it again", error.place)
@@ -102,7 +103,7 @@ class Follower:
         return self._capture.state.packets
 
     def step(self) -> Progress | None:
-        """Reads on and publishes; None if there is nothing new."""
+        """Reads new packets and publishes a version; None if there are no new packets."""
         seconds: dict[str, float] = {}
         before = self._capture.state
         folder = self._capture.work / f"batch-{before.batch + 1}"
@@ -125,8 +126,8 @@ class Follower:
         return self._progress(appended.version, seconds)
 
     def compare_all_samples(self, samples_max: int | None = None) -> Progress | None:
-        """Compares all samples of the capture, and not only recent ones, for `trace_id` and
-        latencies, if that may change any row. With more than `samples_max` it only says so."""
+        """Compares all samples of the capture, not only recent ones, for `trace_id` and latencies,
+        if that may change a row. For more than `samples_max` samples it only prints a note."""
         count = uncompared_samples(self._capture)
         if not count:
             return None
@@ -151,7 +152,7 @@ class Follower:
     # --- read --------------------------------------------------------------------------------
 
     def _read(self, folder: Path) -> Result | None:
-        """Reads on. When the state was lost, up to the packet of the last version."""
+        """Reads new packets; after a loss of the state, up to the packet of the last version."""
         files: list[dict[str, Any]] = []
         while True:
             found = self._read_once(folder)

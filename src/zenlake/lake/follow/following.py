@@ -1,4 +1,4 @@
-"""Following: recordings into a lake, one version after the other, until a stop or their ends."""
+"""Following: reads recordings into a lake until a stop is requested or all recordings end."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 STOP_SECONDS_MAX: Final = 60.0
-"""When it is stopped, a follower reads what was recorded until then, but not for longer than this.
-The next one goes on there."""
+"""After a stop, a follower reads what was recorded until then, but not for longer than this.
+The next follower continues there."""
 _LOOK_SECONDS: Final = 0.1
 
 
 class Stop:
-    """A request to stop. A signal handler may make it: no lock is needed."""
+    """A request to stop. It needs no lock, so that a signal handler may make it."""
 
     def __init__(self) -> None:
         self.is_requested = False
@@ -46,7 +46,7 @@ def follow(
     on_version: Callable[[str, Progress], None] = lambda path, progress: None,
     note: Note = lambda text: None,
 ) -> int:
-    """Follows recordings until `stop` is set, and then reads what they have by then.
+    """Follows recordings until `stop` is set, and then reads what was recorded until then.
 
     `note` is called with lines for the user. Returns the number of the last version.
     """
@@ -67,7 +67,7 @@ def follow(
                     on_version(path, progress)
                 is_late = deadline is not None and time.monotonic() > deadline
                 if is_late or _is_done(follower, deadline, settings):
-                    # Whoever stops a follower does not wait for millions of samples.
+                    # The user who stops a follower should not wait for millions of samples.
                     samples_max = settings.compared_samples if stop.is_requested else None
                     progress = follower.compare_all_samples(samples_max)
                     if progress is not None:

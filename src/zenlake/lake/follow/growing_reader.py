@@ -1,9 +1,9 @@
-"""GrowingReader: reads on in a recording that grows, and writes the new rows to files.
+"""GrowingReader: reads a recording step by step while it grows, and writes new rows to files.
 
-A trace is kept from one step to the next. The rows of a step are of two kinds: those that no later
-packet changes, and those that the end of the capture would add (open sessions, incomplete batches,
-...). To find the second kind the trace has to be finished, and after that it cannot read on. So
-each step is written by a forked copy of the process, in which the trace is finished.
+The trace is kept between steps. A step has two kinds of rows: rows that no later packet changes,
+and rows that the end of the capture would add (open sessions, incomplete batches, ...). The second
+kind is only known when the trace is finished, and a finished trace cannot read further packets. So
+a forked copy of the process finishes the trace and writes the rows of a step.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from zenlake.trace.rows.row_maker import RowMaker
 from zenlake.trace.trace import Steps, from_packets
 
 ROWS_MAX: Final = 400_000
-"""Rows of one step, so that a long recording is published in parts."""
+"""The most rows of one step: a long recording is published in parts."""
 _SEGMENTS_NOTED: Final = 1_000
 _PART_BYTES: Final = 4 << 20
 
 
 class GrowingReader:
-    """`read` reads on, `write` writes the rows since the last `write`."""
+    """`read` reads new packets, `write` writes the rows since the last `write`."""
 
     def __init__(
         self,
@@ -44,9 +44,9 @@ class GrowingReader:
         packets_done: int = 0,
         facts: Mapping[str, Any] | None = None,
     ) -> None:
-        """Rows of the first `packets_done` packets are not written: the lake has them.
+        """Rows of the first `packets_done` packets are not written, because the lake has them.
 
-        `facts` are those about these packets, if the cursor does not begin with the first one.
+        `facts` are about these packets, if the cursor does not begin with the first packet.
         """
         self._cursor = cursor
         self._trace = from_packets(damage=cursor.skipped)
@@ -55,21 +55,21 @@ class GrowingReader:
         self._violations = ViolationRecorder(self._rows, self._trace)
         self._waiting: list[Packet] = []
         self._passed = [(-1, cursor.position.segment)]
-        """Numbers of packets and of segments, in which the cursor was after that packet."""
+        """Pairs of a packet number and the segment in which the cursor was after that packet."""
         self.number = 0
         """The number of the last packet that was read."""
         self.is_complete = False
-        """Whether all packets were read that the recording had at that moment."""
+        """Whether the last `read` reached the end of the recording."""
         self.is_ended = False
         """Whether the recorder has closed the recording, and all of it was read."""
-        # There are many rows and no cycles.
+        # There are many rows and no reference cycles: garbage collection only costs time.
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
         self._read_again(packets_done)
         if facts is not None:
             self._use_facts(facts)
 
     def _read_again(self, packets_done: int) -> None:
-        """Brings the trace to the state that it had when these packets were written."""
+        """Reads the first packets again, to bring the trace to the state that it had after them."""
         while self.number < packets_done:
             packets = self._next_packets()
             if not packets:
@@ -88,16 +88,16 @@ class GrowingReader:
         trace = self._trace
         trace.packets, trace.first_ns = facts["packets"], facts["first_ns"]
         trace.undecoded = dict(facts["undecoded"])
-        # The counts of damage in segments that were read again are among these.
+        # These counts include the damage in segments that were read again.
         self._cursor.skipped.clear()
         trace.skipped.clear()
         for reason, (count, size) in facts["skipped"].items():
             trace.skipped.add(reason, size, count)
 
     def read(self, rows_max: int = ROWS_MAX) -> None:
-        """Reads on until there are many rows, or no more packets."""
+        """Reads until there are `rows_max` rows, or no more packets."""
         self.is_complete = self.is_ended = False
-        # Looked at first: a recorder that ends while this reads may have added packets.
+        # Checked before reading: a recorder that ends during the read may have added packets.
         is_ended = self._cursor.is_ended
         while len(self._rows) < rows_max:
             packets = self._next_packets()
@@ -114,8 +114,8 @@ class GrowingReader:
         try:
             packets = self._cursor.read(_PART_BYTES)
         except SegmentsDeletedError:
-            # The recorder deletes old segments. What was lost shows as gaps in the connections:
-            # the state of the next segment would begin them anew.
+            # The recorder deletes old segments. The loss becomes gaps in connections; the state of
+            # the next segment is skipped, because it would begin the connections anew.
             self._cursor.skip_deleted()
             packets = [one for one in self._cursor.read(_PART_BYTES) if one.number > 0]
         self._note_segment(packets)
@@ -153,8 +153,8 @@ class GrowingReader:
         return found
 
     def _segment_needed(self) -> int:
-        """The segment with which a reader must begin to have the rows that are not written yet:
-        rows wait until the handshake of their session is over."""
+        """The segment from which a reader must start to get the rows that are not written yet: rows
+        are held until the handshake of their session is over."""
         waiting = [row.packet for rows in self._rows.tables.values() for row in rows]
         oldest = min(waiting, default=self.number + 1)
         return [segment for number, segment in self._passed if number < oldest][-1]
@@ -186,7 +186,7 @@ class GrowingReader:
         return result
 
     def _written(self, folder: Path) -> Result:
-        """In the copy: everything that the capture has up to here."""
+        """In the copy: finish the trace and write all rows up to here."""
         gc.disable()
         try:
             files = self._files(folder / "new", is_end=False)

@@ -1,7 +1,7 @@
 """OldFiles: deletes files of a followed capture that newer versions of the lake have replaced.
 
-Readers of an older version need them for a while. A lake that is followed has a new version every
-few seconds, so they cannot be kept as long as those of other runs.
+Readers of an older version need them for a while. A lake with a follower has a new version every
+few seconds, so these files cannot be kept as long as those of other runs.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class OldFiles:
         now_s = time.monotonic()
         while self._waiting and self._waiting[0][0] <= now_s:
             _, place = self._waiting.popleft()
-            with suppress(OSError):  # `zenlake lake vacuum` was faster
+            with suppress(OSError):  # `zenlake lake vacuum` has deleted it already
                 remove_file(place)
 
     def delete_left_behind(self) -> None:
-        """Pending files that a follower that was killed has not deleted."""
+        """Deletes pending files that a killed follower has left."""
         oldest_s = time.time() - self._keep_s
         for table in TABLES:
             names = [name for name in names_in(self._lake / table) if is_pending(name)]

@@ -1,4 +1,4 @@
-"""ReaderClient: the driver's end of the process that reads a recording."""
+"""ReaderClient: the driver's interface to the process that reads a recording."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ class ReaderDied(Exception):
 
 
 class ReaderClient:
-    """Starts the process, which reads again what the lake has.
+    """Starts the process, which first reads again what the lake has.
 
-    `start` has the `path` of the recording, the name of the `capture`, the number of `packets` that
-    the lake has, the `segment` with which to begin (None: the first), and `facts` about what is
-    before it.
+    `start` has the `path` of the recording, the name of the `capture`, the number of `packets` in
+    the lake, the `segment` to begin with (None: the first), and `facts` about earlier packets.
     """
 
     def __init__(self, start: Mapping[str, Any]) -> None:
@@ -39,7 +38,7 @@ class ReaderClient:
         return self._process.pid
 
     def step(self, folder: Path, rows_max: int) -> Result:
-        """Reads on; the files with the new rows are in `folder`."""
+        """Reads new packets; the files with the new rows are in `folder`."""
         return self._ask({"folder": str(folder), "rows_max": rows_max})
 
     def _ask(self, question: dict[str, Any]) -> Result:

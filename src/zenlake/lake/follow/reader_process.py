@@ -1,8 +1,8 @@
 """The process that reads one recording for the driver.
 
-The driver writes one JSON object a line to its standard input and reads one from its standard
-output: the arguments of a step and its result. The process ends when its input ends, so that it
-does not outlive a driver that was killed.
+The driver writes the arguments of a step to its standard input and reads the result from its
+standard output, each as one line of JSON. The process ends when its input ends, so that it does
+not outlive a killed driver.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ _CAPTURES: Final = (".pcap", ".pcapng", ".pcap.gz", ".pcapng.gz", ".pcap.zst", "
 
 
 def recording_id(path: str) -> str:
-    """The id of a recording; error if the folder is none."""
+    """The id of a recording; an error if the folder is not a recording."""
     if not os.path.isdir(path):
         raise LakeError("there is no such folder", path)
     if not is_recording(path):
@@ -30,21 +30,21 @@ def recording_id(path: str) -> str:
 
 
 def is_whole(path: str) -> bool:
-    """Whether no segment was deleted yet."""
+    """Whether the recording still has its first segment."""
     found = segments(path)
     return bool(found) and found[0].number == 1
 
 
 def size_of(path: str) -> int:
-    """Bytes of all segments."""
+    """The size of all segments in bytes."""
     return sum(_size(one.path) for one in segments(path))
 
 
 def first_segment(path: str, last: int, bytes_max: int) -> int | None:
-    """The segment with which to begin so that a reader knows what it must at the end of `last`.
+    """The segment at which a reader starts to have the necessary state at the end of `last`.
 
-    None is the first segment: then the reader comes to exactly the same state as one that has read
-    the recording as it grew. If that is too much, the state at the start of a later one is used.
+    None is the first segment: from there a reader reaches exactly the state of one that read the
+    recording while it grew. If that means too many bytes, it starts with the state of a later one.
     """
     read = [one for one in segments(path) if one.number <= last]
     if not read or read[-1].number < last:

@@ -1,4 +1,4 @@
-"""Settings of a follower, and what it reports about each version."""
+"""Settings of a follower, and its progress report for each version."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zenlake.limits import (
 EVERY_SECONDS: Final = 3.0
 SETTLE_SECONDS: Final = 60.0
 SETTLE_EVENTS: Final = 50_000
-"""Fewer events are derived again faster than they are settled."""
+"""With fewer events, deriving all rows again is faster than settling."""
 
 
 @dataclass(frozen=True)
@@ -31,25 +31,25 @@ class Settings:
     replay_bytes: int = FOLLOW_REPLAY_BYTES_MAX
     """Bytes of the recording that are read again at the start."""
     settle_s: float = SETTLE_SECONDS
-    """Rows are settled so long after their end."""
+    """The time between the end of a row and its settling."""
     settle_events: int = SETTLE_EVENTS
-    """With more events, rows are settled."""
+    """The number of events above which rows are settled."""
     pending_events: int = FOLLOW_PENDING_EVENTS_MAX
-    """With more events that cannot be settled, the oldest are given up."""
+    """The number of events that cannot be settled, above which the oldest are given up."""
     window_samples: int = FOLLOW_WINDOW_SAMPLES_MAX
-    """Recent samples that are compared with each other in every version."""
+    """The number of recent samples that every version compares with each other."""
     compared_samples: int = FOLLOW_COMPARED_SAMPLES_MAX
-    """Samples of a capture that are compared with each other when the follower is stopped; at the
-    end of the recording there is no limit."""
+    """If a capture has at most so many samples, all are compared when the follower is stopped; at
+    the end of the recording they always are."""
     until_end: bool = False
-    """Whether to stop when the recording was closed in order."""
+    """Whether to stop at the end of a recording that was closed in order."""
     state: str | None = None
-    """The folder for what is kept between two versions, if the lake is in a store."""
+    """The folder for the state between two versions, if the lake is in a store."""
 
 
 @dataclass
 class Progress:
-    """After a version was published."""
+    """The report of a published version."""
 
     version: int
     batch: int

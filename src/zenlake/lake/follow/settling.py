@@ -1,18 +1,18 @@
-"""Settling: which rows of derived tables are final, so that their events are not needed any more.
+"""Settling: determines which rows of derived tables are final, and drops their events.
 
 While there are few events, all of them are kept, and every version derives all rows again. When
-there are many, rows are settled that no later message changes:
+there are many, the rows that no later message changes are settled:
 
-- queries and their replies, when they have their final response, or their session and timeout
-  ended. Requests that ask the same are hops of one query, or may be: they are settled in order, up
-  to a request that came when all before it were over.
-- declarations and interests, when they ended.
+- queries and their replies, after their final response, or after their session and timeout have
+ended. Requests with the same content may be hops of one query: they are settled in order, up to
+a request that came when all requests before it were over.
+- declarations and interests, after they have ended.
 
-All that must have been some time ago (the grace time): messages that come later than that after
-the end are not attributed to it any more. Some rows depend on the whole recording, and are kept:
-empty queries, whose cause may be a queryable that is declared later; queryables; tokens of ROS 2,
-of which the first announcement is marked. If too many events are left, the oldest are given up:
-their rows stay as they are, and a row of `losses` says how many.
+The end must be at least the grace time ago; messages that come even later do not change a settled
+row. Some rows depend on the whole recording and are not settled: empty queries, whose cause may be
+a queryable that is declared later; queryables; tokens of ROS 2, whose first announcement is
+marked. If too many events are left, the oldest are given up: their rows do not change any more, and
+a row of `losses` has the number of events.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from zenlake.ros.token import MARK
 Paths = dict[str, list[str]]
 
 EVENTS: Final = ("exchange_events", "declare_events", "interest_events")
-"""Tables whose rows are settled."""
+"""The tables whose rows can be settled."""
 _ROWS_OF: Final = {
     "queries": "exchange_events",
     "replies": "exchange_events",
     "declarations": "declare_events",
     "interests": "interest_events",
 }
-"""Derived tables, and the events of which their rows have link and seq."""
+"""By derived table, the table of events whose link and seq its rows have."""
 SETTLED_TABLES: Final = frozenset(_ROWS_OF)
 _NEVER: Final = 2**63 - 1
 
@@ -63,7 +63,7 @@ SELECT min(seq) FROM (
 )
 """
 
-# `over_seq`: after it no later request is a hop of the same query.
+# `over_seq`: a request with a greater seq is not a hop of this query.
 _REQUESTS: Final = """
 WITH answered AS (
     SELECT session_hash, query_seq, max(seq) AS last_seq FROM {{exchanges}}
@@ -157,14 +157,14 @@ FROM {events} GROUP BY capture, zid, role, locators, address
 
 
 class Settled(NamedTuple):
-    """The rows of derived tables in two parts, and the events that are left."""
+    """The rows of derived tables, divided into final and other rows, and the remaining events."""
 
     files: list[dict[str, Any]]
-    """Rows that are final."""
+    """Files of final rows."""
     pending: list[dict[str, Any]]
     events: Paths
     given_up: int
-    """Events that were still needed."""
+    """The number of events that are still needed."""
 
 
 def count_events(events: Paths) -> int:
@@ -194,7 +194,7 @@ class _Settling:
             table: engine.keep(engine.read(WRITTEN[table], events.get(table, ())))
             for table in (*EVENTS, "node_events")
         }
-        # A session that was silent until the last packet may go on afterwards.
+        # A session that was silent until the last packet may continue afterwards.
         ended = engine.read(WRITTEN["sessions"], job["sessions"]).filtered(
             "ended_by IS DISTINCT FROM 'lease'"
         )
@@ -221,7 +221,7 @@ class _Settling:
         return self._written(settled, given_up)
 
     def _settled(self, values: dict[str, int]) -> dict[str, Frame]:
-        """`place` and `seq` of events that are not needed any more, by table."""
+        """`place` and `seq` of the events that are not needed any more, by table."""
         engine = self._engine
         events: Any = self._events["exchange_events"]
         exchanged: Any = engine.keep(_frame(exchanges.build(events)))
@@ -311,6 +311,6 @@ class _Settling:
 
 
 def _frame(found: Any) -> Frame:
-    """Steps are typed as steps of Spark."""
+    """A cast: steps are annotated with Spark's types."""
     assert isinstance(found, Frame)
     return found

@@ -1,7 +1,7 @@
-"""What a follower keeps between two batches, in a folder on this machine.
+"""The state of a follower between two batches, in a folder on this machine.
 
     <batch>.json    the state after this batch
-    *.parquet       events from which tables are derived again
+    *.parquet       events from which later batches derive tables again
     lock            held while a process follows this capture
     work/           files of tasks, if the lake is in a store
 
@@ -38,7 +38,7 @@ _NO_LINKS: Final = {errno.EXDEV, errno.EPERM, errno.ENOTSUP}
 
 @dataclass
 class FollowState:
-    """After a batch; number 0 is the state before the first one."""
+    """The state after a batch; batch 0 is the state before the first one."""
 
     recording: str = ""
     """The id of the recording; empty in states of earlier releases."""
@@ -46,9 +46,9 @@ class FollowState:
     packets: int = 0
     """The number of the last packet that was read."""
     segment: int = 0
-    """The segment in which that packet is."""
+    """The segment that contains that packet."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """About the packets that were read, as a trace has them."""
+    """Facts of the trace about the packets that were read."""
     row: dict[str, Any] = field(default_factory=dict)
     """The row of `captures`."""
     events: dict[str, list[str]] = field(default_factory=dict)
@@ -56,19 +56,19 @@ class FollowState:
     pending: dict[str, list[str]] = field(default_factory=dict)
     """Names of files in the lake that the next batch replaces, by table."""
     digests: dict[str, str] = field(default_factory=dict)
-    """Of the content of these files, by table."""
+    """Digests of the content of these files, by table."""
     small: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
-    """Names and sizes of small files in the lake, by table; they are joined when there are many."""
+    """Names and sizes of small files in the lake, by table, which are joined when they are many."""
     counts: dict[str, int] = field(default_factory=dict)
-    """Rows that the reader has written, but those at the end of the capture."""
+    """The number of rows that the reader has written, without those for the capture's end."""
     queries: dict[str, int] = field(default_factory=dict)
     """Counts of queries that are settled."""
     settle_events: int = 0
-    """With more events than these, rows are settled again."""
+    """The number of events above which rows are settled again."""
     samples: list[dict[str, Any]] = field(default_factory=list)
-    """Files of recent samples in the folder of the state, which are compared with later ones."""
+    """Files of recent samples in the folder of the state; they are compared with later samples."""
     end_samples: int = 0
-    """The first so many pending files of `samples` are rows at the end of the capture."""
+    """How many pending files of `samples`, from the first, have rows for the capture's end."""
     is_compared: bool = False
     """Whether all samples of the capture were compared after the last packet."""
 
@@ -81,7 +81,7 @@ class FollowState:
 def state_folder(lake: Address, recording: str, given: str | None) -> StateFolder:
     """The folder of one recording in one lake; both are addresses.
 
-    It is in the lake, if that is a folder, else in the `given` one, or beside the recording.
+    It is in the lake, or, for a lake in a store, in the `given` folder or beside the recording.
     """
     if lake.is_local:
         if given is not None:
@@ -89,7 +89,7 @@ def state_folder(lake: Address, recording: str, given: str | None) -> StateFolde
             raise LakeError(f"{cause} ({FOLLOWED})", lake)
         return StateFolder(Path((lake / FOLLOWED / _hashed(recording)).path), recording)
     place = Path(given) if given is not None else Path(f"{recording}.followed")
-    # States of several recordings, and of several lakes, may share it.
+    # Several recordings and several lakes may share the folder.
     return StateFolder(place / _hashed(f"{lake} {recording}"), recording)
 
 
@@ -99,12 +99,12 @@ class StateFolder:
     def __init__(self, path: Path, address: str) -> None:
         self.path = path
         self.work = path / _WORK
-        """For files of tasks."""
+        """The folder for files of tasks."""
         self._address = address
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Error if another process follows the same capture into this lake."""
+        """Locks the state; an error if another process follows the same capture into this lake."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             file = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -119,7 +119,7 @@ class StateFolder:
             os.close(file)
 
     def load(self, batch: int, recording: str) -> FollowState:
-        """The state of a published batch; everything else in the folder is removed."""
+        """The state of a published batch; removes everything else from the folder."""
         state = FollowState() if not batch else self._read(batch, recording)
         self._remove_all_but({*state.names(), f"{batch}.json", _LOCK})
         return state
@@ -158,18 +158,18 @@ class StateFolder:
             (self.path / name).unlink(missing_ok=True)
 
     def move_in(self, table: str, path: str) -> str:
-        """Moves a file of events into the folder; its name there."""
+        """Moves a file of events into the folder; returns its name there."""
         name = f"{table}-{uuid4().hex}.parquet"
         shutil.move(path, self.path / name)
         return name
 
     def link_in(self, table: str, path: str) -> str:
-        """The same for a file that also goes to the lake."""
+        """Adds a file that also goes to the lake, as a link or copy; returns its name."""
         name = f"{table}-{uuid4().hex}.parquet"
         try:
             os.link(path, self.path / name)
         except OSError as error:
-            # The folder of the state may be on a disk of its own, or one without links.
+            # The folder of the state may be on another disk, or on one without links.
             if error.errno not in _NO_LINKS:
                 raise
             shutil.copyfile(path, self.path / name)

@@ -1,7 +1,7 @@
-"""Pipeline: captures to a new version of a lake, by tasks on Spark.
+"""Pipeline: reads captures into a new version of a lake, with tasks on Spark.
 
-Takes paths of captures and a lake; runs the tasks of `plan`, `merge` and `derive`, and publishes
-their files in one step. Names are imported on first use, because Spark takes time to load.
+It runs the tasks of `plan`, `merge` and `derive` for the given captures, and publishes their files
+in one step. Names are imported on first use, because Spark takes time to load.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Delivery: files of a task to a lake on this machine or in a store.
+"""Delivery: moves files of a task to a lake on this machine or in a store.
 
-If files can be renamed they are put into the staging folder of the run, and the driver moves them
-to their tables when it publishes. An object store has no rename: there they are written to the
-folders of their tables at once. No reader uses them before they are published.
+Where files can be renamed, they go to the staging folder of the run, and the driver moves them to
+their tables when it publishes. An object store has no rename: there they are written directly to
+the folders of their tables. No reader uses them before they are published.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def scratch_folder(job: Job) -> Iterator[Path]:
 
 
 def deliver(job: Job, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Puts files into the lake; the same list with their new addresses."""
+    """Moves files to the lake; returns the list with their new addresses."""
     lake, staging = parse(job["lake"]), parse(job["staging"])
     if staging.is_local:
         return files
@@ -56,7 +56,7 @@ def _put(file: dict[str, Any], lake: Address, staging: Address, run: str) -> Add
 def fetched(files: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
     """Copies of files of other tasks, on the disk of this worker.
 
-    They are in a folder for each table, because a task uses one name for all its files.
+    There is a folder for each table, because a task uses the same file name in all tables.
     """
     return [
         {**file, "path": str(fetch(parse(file["path"]), folder / "fetched" / file["table"]))}

@@ -9,17 +9,17 @@ from typing import Final
 from zenlake.lake.jobs import Job
 
 TASK_BYTES: Final = 32 << 20
-"""Bytes of small captures in one task."""
+"""The most bytes of small captures that share a task."""
 FILE_BYTES: Final = 64 << 10
-"""The cost of opening a capture, in bytes read."""
+"""The cost of opening a capture, as a number of bytes that could be read instead."""
 _TASKS_PER_CORE: Final = 2
 
 
 def grouped(jobs: list[Job], cores: int, size_of: Callable[[Job], int]) -> list[list[Job]]:
-    """Groups of about the same bytes; the captures of each in the order given."""
+    """Groups of about the same number of bytes, each with its captures in the order given."""
     sizes = [size_of(job) + FILE_BYTES for job in jobs]
     total = sum(sizes)
-    # With little work one task per core is enough: starting another one takes longer.
+    # With little work, use one task per core: starting more would take longer.
     at_least = cores if total < cores * TASK_BYTES else _TASKS_PER_CORE * cores
     count = min(len(jobs), max(at_least, total // TASK_BYTES))
     groups: list[list[int]] = [[] for _ in range(count)]

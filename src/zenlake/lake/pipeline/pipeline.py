@@ -41,28 +41,28 @@ if TYPE_CHECKING:
     from zenlake.lake.publish import Run
 
 OnStep = Callable[[str, Path, int], None]
-"""Called when a step begins: its name, the folder of progress files, bytes to read."""
+"""Called when a step begins, with its name, the folder of progress files and bytes to read."""
 _SAMPLES: Final = "samples"
 _QUERIES: Final = "queries"
 CROSSING: Final[tuple[Derivation, ...]] = (QUERIES, PUBLICATIONS)
-"""Tables that splits may be unable to make alone."""
+"""Tables that may need the events of several splits."""
 _THREADS_MAX: Final = 4
-"""Threads of a task that derives tables: each needs memory of its own."""
+"""Threads of a task that derives tables; each thread needs memory."""
 
 
 @dataclass
 class Outcome:
-    """The result of a run for each capture."""
+    """The result of a run, by capture."""
 
     version: int = 0
     read: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
-    """Reasons, by path. The lake does not have these captures, or has their old rows."""
+    """Reasons by path; the lake lacks these captures or has their old rows."""
     damaged: list[str] = field(default_factory=list)
-    """Read as far as possible."""
+    """Damaged captures, which were read as far as possible."""
     names: list[str] = field(default_factory=list)
-    """Values of `capture` in the lake, for captures that are read or unchanged."""
+    """The values of column `capture` for captures that were read or are unchanged."""
     messages: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     """Duration of each step."""
@@ -75,14 +75,14 @@ class _Pipeline:
         self._spark = spark
         self._run = run
         self._folder = folder
-        """On the driver's disk, for progress files."""
+        """A folder on the driver's disk, for progress files."""
         self._on_step = on_step
         self._memory_bytes = memory_bytes
         self._cores = parallelism(spark)
         self.outcome = Outcome()
 
     def _step(self, name: str, size: int = 0) -> Path:
-        """Begins a step. Its folder is absolute: workers have other working directories."""
+        """Begins a step; returns its folder, an absolute path because workers run elsewhere."""
         self.outcome.seconds[name] = time.monotonic()
         place = (self._folder / name).resolve()
         place.mkdir()
@@ -93,7 +93,7 @@ class _Pipeline:
         self.outcome.seconds[name] = time.monotonic() - self.outcome.seconds[name]
 
     def survey(self, paths: list[str], before: Manifest) -> list[Result]:
-        """The captures to read: neither unreadable nor unchanged in the lake."""
+        """Surveys all captures; returns those that are readable and not unchanged in the lake."""
         self._step("survey")
         jobs = [
             {
@@ -119,7 +119,7 @@ class _Pipeline:
         return _with_names(found, before)
 
     def _shared(self, jobs: list[Job]) -> list[Job]:
-        """Groups small captures: starting a task takes longer than hashing one of them."""
+        """Groups small captures: starting a task takes longer than hashing a small capture."""
         groups = grouped(jobs, self._cores, lambda job: size_of(job["path"]))
         return [{"captures": group, "staging": str(self._run.staging)} for group in groups]
 
@@ -141,20 +141,20 @@ class _Pipeline:
 
     def derive(
         self, captures: dict[str, list[Result]], files: dict[str, Any]
-    ) -> dict[str, _Across]:
+    ) -> dict[str, _SpanningFiles]:
         """The tables that span the splits of a capture, by its path."""
         self._step("derive")
-        found = {path: _Across() for path in captures}
+        found = {path: _SpanningFiles() for path in captures}
         jobs: list[Job] = []
         for path, parts in captures.items():
             is_closed = parts[0]["is_closed"]
             row = capture_row({**parts[0], "path": parts[0]["capture"]}, parts)
             job = {**self._common(), "path": path, "row": row}
-            # Each build is a task, so that they run at the same time.
+            # Each build is a task, so that builds run in parallel.
             builds = ACROSS_SPLITS if is_closed else (TOPOLOGY,)
-            jobs += [_across(job, files[path], "across", [one]) for one in builds]
+            jobs += [_spanning_job(job, files[path], "across", [one]) for one in builds]
             if not is_closed:
-                jobs += [_across(job, files[path], "captures", [one]) for one in CROSSING]
+                jobs += [_spanning_job(job, files[path], "captures", [one]) for one in CROSSING]
         # Builds that splits could not make alone run again over all splits.
         while jobs:
             threads = max(1, min(_THREADS_MAX, self._cores // len(jobs)))
@@ -164,7 +164,7 @@ class _Pipeline:
             for job, result in zip(jobs, results, strict=True):
                 found[result["path"]].add(job, result)
                 again += [
-                    _across(job, files[result["path"]], "captures", [one])
+                    _spanning_job(job, files[result["path"]], "captures", [one])
                     for one in CROSSING
                     if not one.gives.isdisjoint(result["crossing"])
                 ]
@@ -186,14 +186,14 @@ class _Pipeline:
         self._end_step("publish")
 
 
-class _Across:
-    """Files that tasks made across the splits of a capture."""
+class _SpanningFiles:
+    """The files of tables that span the splits of a capture."""
 
     def __init__(self) -> None:
         self.files: list[dict[str, Any]] = []
         self.counts = dict(NO_QUERIES)
         self.replaced: set[str] = set()
-        """Tables whose files of splits are not used, and paths of single unused files."""
+        """Tables whose files from splits are not used, and paths of single files that are not."""
 
     def add(self, job: Job, result: Result) -> None:
         self.files += result["files"]
@@ -204,7 +204,7 @@ class _Across:
         self.replaced |= set(result["replaces"])
 
 
-def _across(
+def _spanning_job(
     job: Job, tasks: list[list[dict[str, Any]]], scope: str, builds: Collection[Derivation]
 ) -> Job:
     """A job that runs some builds, with the files that they read."""
@@ -269,10 +269,10 @@ class _Tables:
         if row["error"]:
             outcome.damaged.append(capture["path"])
 
-    def add_split(self, across: dict[str, _Across]) -> None:
+    def add_split(self, across: dict[str, _SpanningFiles]) -> None:
         """Adds captures that were read in splits, with the files that span these."""
         for path, parts in self.split.items():
-            found = across.get(path, _Across())
+            found = across.get(path, _SpanningFiles())
             counts = {
                 name: sum(part["counts"][name] for part in parts) for name in parts[0]["counts"]
             }
@@ -298,8 +298,8 @@ def run(
 ) -> Outcome:
     """Reads captures into a lake; unchanged captures that it has already are skipped.
 
-    `only` restricts the tables to some that reading gives; then `samples.trace_id` does not reach
-    over hops. `memory_bytes` limits each step that derives tables; more goes to the disk.
+    `only` restricts the run to some tables that need no derive step; `samples.trace_id` then does
+    not connect hops. `memory_bytes` limits each step that derives tables, which spills to disk.
     """
     captures = _each_once(captures_in(paths))
     store = Store(lake)
@@ -327,7 +327,7 @@ def run(
 
 
 def _each_once(paths: list[str]) -> list[str]:
-    """One path for each address, the first that was given."""
+    """The first path of each address."""
     found: dict[str, str] = {}
     for path in paths:
         found.setdefault(str(parse(path)), path)
@@ -335,7 +335,7 @@ def _each_once(paths: list[str]) -> list[str]:
 
 
 def _with_names(captures: list[Result], before: Manifest) -> list[Result]:
-    """Adds the name in tables: the path as given, or the address if that name is taken."""
+    """Adds the value of column `capture`: the path as given, or the address if that is taken."""
     taken = {one.path: one.address for one in before.captures.values()}
     named = []
     for one in captures:

@@ -22,7 +22,7 @@ _SURVEY: Final = "survey.npz"
 
 
 def survey_captures(job: Job) -> Result:
-    """`captures`, each with `path` (as given), `address` and `number`; `staging` is an address."""
+    """Surveys `captures`, each with `path` (as given), `address` and `number`, into `staging`."""
     return {"captures": [_surveyed(one, job["staging"]) for one in job["captures"]]}
 
 

@@ -1,7 +1,7 @@
-"""The task that makes tables: of some small captures, or of one split of a large one.
+"""The task that makes the tables of some small captures, or of one split of a large capture.
 
 A task that reads whole captures also makes their derived tables. The splits of a large capture
-leave staged tables, from which `derive_capture` makes the rest when all splits are read.
+write staged tables; when all splits are read, `derive_capture` makes the remaining tables.
 
 Files are written to the disk of the worker and then delivered to the lake (`deliver`).
 """
@@ -45,11 +45,11 @@ _QUERIES: Final = "queries"
 
 
 def make_tables(job: Job) -> Result:
-    """`captures` to read, each with `path`, `capture`, `split` and the result of its survey.
+    """Reads `captures`, each with `path`, `capture`, `split` and the result of its survey.
 
     `lake` and `staging` are addresses, `run` is a prefix of file names, `progress` is a file for
     progress or None, `only` has names of tables (None: all), `memory_bytes` limits each step.
-    Returns `captures` (for each facts and counts, or an error) and `files` for the lake.
+    Returns `captures` (each with facts and counts, or an error) and `files` for the lake.
     """
     return _with_failures(_make_tables, job)
 
@@ -57,15 +57,15 @@ def make_tables(job: Job) -> Result:
 def derive_capture(job: Job) -> Result:
     """Derives tables of one capture whose splits are all read.
 
-    `row` is its row of `captures`, `tasks` the files of each split, `scope` and `tables` choose
-    what is made. Returns `files`, `counts` of queries, the files of splits that it `replaces`, and
-    if `finds_crossing` the `crossing` tables, which splits could not make alone.
+    `row` is its row of `captures`, `tasks` the files of each split, `scope` and `tables` select
+    the tables. Returns `files`, `counts` of queries, the files of splits that it `replaces`, and,
+    if `finds_crossing`, the `crossing` tables, which need the events of several splits.
     """
     return _with_failures(_derive_capture, job)
 
 
 def _with_failures(work: Callable[[Job], Result], job: Job) -> Result:
-    """A failure of a step or a disk is not the fault of a capture: it ends the run, in one line."""
+    """Returns a failure of a step or a disk as one line: no capture caused it, it ends the run."""
     try:
         return work(job)
     except _Failure as failure:
@@ -79,7 +79,7 @@ def _with_failures(work: Callable[[Job], Result], job: Job) -> Result:
 
 
 def _make_tables(job: Job) -> Result:
-    # There are many rows and no cycles: searching for some would take a fifth of the time.
+    # There are many rows and no reference cycles: searching for them would take 20% of the time.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
     with scratch_folder(job) as folder:
         written = SharedFiles(folder)
@@ -89,7 +89,7 @@ def _make_tables(job: Job) -> Result:
         if job["only"] is not None or not good:
             return {"captures": results, "files": deliver(job, files)}
         rows = [capture_row(one, [one]) for one in good]
-        # Arrow keeps the memory of what was read; deriving needs as much again.
+        # Arrow keeps freed memory; return it, because deriving needs as much again.
         pa.default_memory_pool().release_unused()
         is_split = any(one["split"] is not None for one in good)
         derived = _derived(_of_split(job, good[0]) if is_split else job, folder, [files], rows)
@@ -103,7 +103,7 @@ def _make_tables(job: Job) -> Result:
 
 
 def _of_split(job: Job, capture: Job) -> Job:
-    """The tables that a split can probably make alone; others wait for all splits."""
+    """The tables that one split can probably make; the others wait for all splits."""
     tables = DECLARATIONS_OF_SPLIT.gives
     if capture["is_closed"]:
         tables = tables.union(PUBLISHED, PROOFS, *(build.gives for build in OF_SPLIT))
@@ -136,7 +136,7 @@ def _derive_capture(job: Job) -> Result:
 
 
 def _read(capture: Job, job: Job, written: SharedFiles, folder: Path) -> Result:
-    """Reads one capture into `written`; its facts and counts, or an error."""
+    """Reads one capture into `written`; returns its facts and counts, or an error."""
     found: Result = {**capture}
     counts = dict.fromkeys(READ_COUNTS, 0)
     progress = None if capture["progress"] is None else Progress(Path(capture["progress"]))
@@ -193,7 +193,7 @@ def _by_table(files: list[dict[str, Any]]) -> dict[str, list[str]]:
 
 
 def query_counts(files: list[str]) -> dict[str, dict[str, int]]:
-    """By capture: the number of queries, and of rows, one for each hop."""
+    """The numbers of queries and of their rows (one for each hop), by capture."""
     found: dict[str, dict[str, int]] = {}
     for path in files:
         rows = pq.read_table(path, columns=["capture", "seq", "trace_id"])
@@ -213,4 +213,4 @@ def query_counts(files: list[str]) -> dict[str, dict[str, int]]:
 
 
 class _Failure(Exception):
-    """A step failed, not a capture: it ends the run."""
+    """A failure of a step, not of a capture, which ends the run."""

@@ -1,7 +1,7 @@
-"""How many tasks a Spark session runs at once, from its settings and its executors.
+"""The number of tasks that a Spark session runs at once, from its settings and its executors.
 
-Spark's `defaultParallelism` is wrong before executors have registered: with dynamic allocation it
-is 2 then, and Spark Connect does not have it.
+Spark's `defaultParallelism` is wrong before executors have registered (2 with dynamic allocation),
+and Spark Connect does not have it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import Final
 
 UNBOUNDED_CORES: Final = 64
 """Assumed if executors are allocated on demand without a limit: Spark requests executors while
-tasks
-wait, so the number of tasks decides how far the cluster grows."""
-# What `task_slots` reads.
+tasks wait, so the number of tasks determines how far the cluster grows."""
+# The settings that `task_slots` reads.
 SETTINGS: Final = (
     "spark.master",
     "spark.cores.max",

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 EXECUTORS_WAIT_SECONDS: Final = 10.0
-"""Time for executors of a cluster to register, because tasks are divided only once."""
+"""The time to wait for executors to register, because work is divided into tasks only once."""
 _EXECUTORS_STILL_SECONDS: Final = 1.0
-"""If no executor registers for so long, no other is expected."""
+"""If no executor registers for this time, no more are expected."""
 _POLL_SECONDS: Final = 0.1
 _PROBE_ROWS: Final = 4096
 _freezes_left = 4
-"""A limit, because objects that later tasks keep may become garbage."""
+"""How often objects are frozen at most: frozen objects are never collected."""
 _waited: Final[set[str]] = set()
-"""Applications for whose executors this process has waited."""
+"""Ids of applications for whose executors this process has waited."""
 
 
 def run_tasks(spark: SparkSession, work: Callable[[Job], Result], jobs: list[Job]) -> list[Result]:
-    """The results in the order of the jobs. Spark retries a task that dies."""
+    """Runs `work` on each job; results are in the order of the jobs. Spark retries dead tasks."""
     if not jobs:
         return []
     context = _context(spark)
@@ -45,7 +45,7 @@ def run_tasks(spark: SparkSession, work: Callable[[Job], Result], jobs: list[Job
 
 
 def _run(context: SparkContext, work: Callable[[Job], Result], jobs: list[Job]) -> list[str]:
-    """Without Spark SQL, whose classes take seconds to load; each task gets only its own job."""
+    """Runs tasks without Spark SQL, whose classes take seconds to load. Each gets its job only."""
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # it ships no types
     from pyspark.errors.exceptions.captured import unwrap_spark_exception
 
@@ -53,14 +53,14 @@ def _run(context: SparkContext, work: Callable[[Job], Result], jobs: list[Job]) 
         with unwrap_spark_exception():
             return context.parallelize(jobs, len(jobs)).map(_Task(work)).collect()
     except AssertionError as error:
-        # PySpark expects that an error of Java has a cause; that of a killed worker may have none.
+        # PySpark expects a cause in every error of Java; that of a killed worker may have none.
         if isinstance(error.__context__, Py4JJavaError):
             raise error.__context__ from None
         raise
 
 
 class _Task:
-    """`work` in a worker of Spark; the globals of this module live as long as the worker."""
+    """Runs `work` in a worker of Spark; globals of this module live as long as the worker."""
 
     def __init__(self, work: Callable[[Job], Result]) -> None:
         self._work = work
@@ -81,7 +81,7 @@ def _freeze_modules() -> None:
 def _run_as_frame(
     spark: SparkSession, work: Callable[[Job], Result], jobs: list[Job]
 ) -> Iterator[str]:
-    """For Spark Connect, which has only DataFrames."""
+    """Runs tasks on Spark Connect, which has only DataFrames."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
@@ -91,7 +91,7 @@ def _run_as_frame(
                 result = json.dumps(work(jobs[number]))
                 yield pa.RecordBatch.from_pydict({"job": [number], "result": [result]})
 
-    # One number in each partition makes one task for each job.
+    # With one number in each partition, each job is one task.
     numbers = spark.range(0, len(jobs), 1, len(jobs))
     rows = numbers.mapInArrow(run, "job BIGINT, result STRING").collect()
     by_number = {row["job"]: row["result"] for row in rows}
@@ -113,7 +113,7 @@ def parallelism(spark: SparkSession) -> int:
 def is_local(spark: SparkSession) -> bool:
     """Whether all tasks run on one machine, in one process of Spark."""
     context = _context(spark)
-    # Settings of a session would load the classes of Spark SQL.
+    # The settings of the session would load the classes of Spark SQL; the context has them too.
     get = spark.conf.get if context is None else context.getConf().get
     return Cluster(_settings(get)).is_local
 
@@ -138,7 +138,7 @@ def _complete_cluster(
 
 
 def _cluster(context: SparkContext) -> Cluster:
-    # One entry is the driver's.
+    # One of the entries is the driver.
     executors = int(context._jsc.sc().getExecutorMemoryStatus().size()) - 1
     settings = _settings(context.getConf().get)
     return Cluster(settings, executors, int(context.defaultParallelism))

@@ -1,5 +1,5 @@
-"""Plan: which files are captures, and which task reads which connections of them.
+"""Plan: finds captures, and assigns their connections to tasks.
 
-Takes paths and patterns; gives for each capture its hash, and for each split the part of the survey
-that its task needs. A small capture is one task without a survey.
+The input is paths and patterns; the output is the hash of each capture, and for each split the part
+of the survey that its task needs. A small capture is one task without a survey.
 """

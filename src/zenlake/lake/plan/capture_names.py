@@ -1,4 +1,4 @@
-"""Paths and folders to captures, on this machine or in a store."""
+"""Capture names: finds the captures in paths and folders, on this machine or in a store."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ CAPTURE_NAME: Final = re.compile(r".*\.(pcap|pcapng|cap)\d*(\.gz|\.zst)?", re.DO
 
 
 def captures_in(paths: Iterable[str]) -> list[str]:
-    """Each capture once, in the order given; a folder stands for the captures in it.
+    """Each capture once, in the order given; a folder is replaced by the captures in it.
 
     A recording is a folder and one capture.
     """
     found: dict[str, None] = {}
     for path in paths:
         if path == "-":
-            raise LakeError("standard input cannot be read by several tasks: give a file")
+            raise LakeError("standard input cannot be read by several tasks: name a file")
         address = parse(path)
         inside = None if _is_recording(address) else _names_inside(address)
         if inside is None:
@@ -58,7 +58,7 @@ def _names_inside(address: Address) -> list[str] | None:
 
 
 def size_of(path: str) -> int:
-    """Size in bytes; 0 if it is not known, which reading will report."""
+    """The size in bytes; 0 if it is unknown, because reading will report that."""
     address = parse(path)
     try:
         if _is_recording(address):

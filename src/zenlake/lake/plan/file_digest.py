@@ -1,4 +1,4 @@
-"""The SHA-256 of a capture, either of bytes that a survey reads, or by reading the file."""
+"""The SHA-256 of a capture, from the bytes that a survey reads, or from the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PIECE_BYTES: Final = 1 << 20
 
 
 class FileDigest:
-    """Hashes the bytes of a file, fed in order, in a thread of its own."""
+    """Hashes the bytes of a file, which are fed in order, in a separate thread."""
 
     def __init__(self) -> None:
         self.size = 0

@@ -1,4 +1,4 @@
-"""File search: the files in a folder, or that match a pattern."""
+"""File search: the files in a folder, or those that match a pattern."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FileChoice(NamedTuple):
         return any(one is not None for one in filters)
 
     def admits(self, path: str) -> bool:
-        """Whether the options admit a file. An unreadable one passes: opening it reports why."""
+        """Whether the options select a file. An unreadable one passes: opening it reports why."""
         if self.name_filter is not None:
             names = name_filter(self.name_filter)
             if not any(name.matches(os.path.basename(path)) for name in names):
@@ -44,7 +44,7 @@ class FileChoice(NamedTuple):
 
 @cache
 def name_filter(pattern: str) -> list[NamePattern]:
-    """A file passes if its name matches one of these patterns."""
+    """Patterns without braces; a file passes if its name matches one of them."""
     return [NamePattern(choice) for choice in choices(pattern)]
 
 

@@ -1,8 +1,8 @@
 r"""Patterns of file names in the language of Hadoop, which Spark's file sources use.
 
 `*`, `?`, `[abc]`, `[a-c]`, `[^a]` and `[!a]` match within one name, `{a,b}` is a choice that may
-hold slashes and other choices, and `\` takes the meaning from the character after it. `**` as a
-whole name, which Hadoop does not have, matches any number of folders.
+contain slashes and other choices, and `\` escapes the character after it. `**` as a whole name,
+which Hadoop does not have, matches any number of folders.
 
 Names are matched without regular expressions: a pattern with many stars must not take
 exponential time on a long name.
@@ -22,7 +22,7 @@ _SHOWN_CHARACTERS: Final = 80
 
 _Matches = Callable[[str], bool]
 _Token = _Matches | None
-"""Whether one character matches; None is a star."""
+"""A function that matches one character; None is a star."""
 
 
 class NamePattern:
@@ -36,7 +36,7 @@ class NamePattern:
         self._is_hidden = text[:1] in ("_", ".")
 
     def matches(self, name: str) -> bool:
-        """Backtracks to the last star only: it can match what an earlier star could."""
+        """Whether a name matches. Backtracks to the last star only, which suffices for stars."""
         place = token = 0
         star = retry = -1
         while place < len(name):
@@ -57,7 +57,7 @@ class NamePattern:
         return all(wanted is None for wanted in self._tokens[token:])
 
     def selects(self, name: str) -> bool:
-        """As `matches`, but hidden names only if the pattern begins like one."""
+        """Like `matches`, but selects a hidden name only if the pattern begins like one."""
         return (self._is_hidden or not is_hidden(name)) and self.matches(name)
 
 
@@ -66,7 +66,7 @@ def is_pattern(path: str) -> bool:
 
 
 def is_hidden(name: str) -> bool:
-    """Names that Spark ignores in folders: private files and incomplete ones."""
+    """Whether Spark ignores a name in folders, as that of a private or incomplete file."""
     is_private = name.startswith("_") and "=" not in name
     return is_private or name.startswith(".") or name.endswith("._COPYING_")
 
@@ -82,7 +82,7 @@ def choices(pattern: str) -> list[str]:
 
 
 def _alternatives(pattern: str) -> list[list[str]]:
-    """The parts of a pattern: each a list of alternatives, of which literal text has one."""
+    """The parts of a pattern, each a list of alternatives; literal text has one alternative."""
     parts: list[list[str]] = []
     start = place = 0
     while place < len(pattern):
@@ -93,13 +93,13 @@ def _alternatives(pattern: str) -> list[list[str]]:
             parts.append([one for text in inside for one in choices(text)])
             start = place
         else:
-            place = _after(pattern, place)
+            place = _token_end(pattern, place)
     parts.append([pattern[start:]])
     return parts
 
 
 def _group(pattern: str, start: int) -> tuple[list[str], int]:
-    """The texts between the commas of the group that begins there, and the place after it."""
+    """The texts between the commas of the group that begins at `start`, and the index after it."""
     texts = []
     depth, place, begin = 1, start + 1, start + 1
     while place < len(pattern):
@@ -115,11 +115,11 @@ def _group(pattern: str, start: int) -> tuple[list[str], int]:
             begin = place + 1
         if depth == 0:
             return texts, place + 1
-        place = place + 1 if character in "{}" else _after(pattern, place)
+        place = place + 1 if character in "{}" else _token_end(pattern, place)
     raise _error(pattern, "'{' without '}'")
 
 
-def _after(pattern: str, place: int) -> int:
+def _token_end(pattern: str, place: int) -> int:
     """The place after the character, escape or set of characters that begins here."""
     if pattern[place] == "\\":
         if place + 1 == len(pattern):
@@ -129,7 +129,7 @@ def _after(pattern: str, place: int) -> int:
 
 
 def _set_end(pattern: str, start: int) -> int:
-    r"""Where the `]` is; one that comes first, or after `\`, is of the set."""
+    r"""The index of the closing `]`; one that comes first, or after `\`, belongs to the set."""
     place = start + 1
     if pattern[place : place + 1] in ("^", "!"):
         place += 1
@@ -147,7 +147,7 @@ def _tokens(text: str) -> list[_Token]:
     found: list[_Token] = []
     place = 0
     while place < len(text):
-        end = _after(text, place)
+        end = _token_end(text, place)
         found.append(_token(text[place:end]))
         place = end
     return found
@@ -159,12 +159,12 @@ def _token(part: str) -> _Token:
     if part == "?":
         return lambda character: True
     if part[0] == "[":
-        return _set(part)
+        return _character_set(part)
     literal = part[-1]
     return lambda character: character == literal
 
 
-def _set(part: str) -> _Matches:
+def _character_set(part: str) -> _Matches:
     is_negated = part[1] in "^!"
     members = _members(part[2 if is_negated else 1 : -1])
     ranges: list[tuple[str, str]] = []
@@ -183,7 +183,7 @@ def _set(part: str) -> _Matches:
 
 
 def _members(text: str) -> list[tuple[str, bool]]:
-    r"""Characters, and whether a `\` stood before them."""
+    r"""The characters, and whether each was escaped with `\`."""
     found = []
     place = 0
     while place < len(text):
@@ -195,7 +195,7 @@ def _members(text: str) -> list[tuple[str, bool]]:
 
 
 def _is_special(text: str) -> bool:
-    """Whether it matches more than one name."""
+    """Whether a pattern has special characters, so that it matches more than one name."""
     return any(character in "*?[" for character, is_escaped in _members(text) if not is_escaped)
 
 

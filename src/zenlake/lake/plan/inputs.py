@@ -1,4 +1,4 @@
-"""Inputs: paths, folders and patterns to capture files, on the machine that plans."""
+"""Inputs: finds capture files by paths, folders and patterns, on the machine that plans."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class Input(NamedTuple):
 def inputs_of(
     paths: Iterable[str], choice: FileChoice = _ALL_FILES, ignore_missing: bool = False
 ) -> list[Input]:
-    """Files, folders and patterns; an existing name is never read as a pattern.
+    """The captures of files, folders and patterns; an existing name is never read as a pattern.
 
-    A file that is given twice is read once, under the name that came first.
+    A file that is named twice is read once, under the first name.
     """
     found: dict[str, str] = {}
     for path in paths:
         for name in _files(local_path(path), choice, ignore_missing):
-            # Workers have working directories of their own.
+            # Workers have other working directories.
             found.setdefault(os.path.abspath(name), name)
     return [Input(name, path) for path, name in found.items()]
 
 
 def local_path(path: str) -> str:
-    """The local path of an address; other addresses are an error."""
+    """The local path of an address; an error for an address on another machine."""
     scheme = _SCHEME.match(path)
     # A name such as `a:b.pcap` is allowed, but no folder called `s3:` makes `s3://` a path.
     if scheme is None or (scheme[2] is None and os.path.lexists(path)):
@@ -64,7 +64,7 @@ def local_path(path: str) -> str:
 
 def _files(path: str, choice: FileChoice, ignore_missing: bool) -> list[str]:
     if path == "-":
-        raise LakeError("standard input cannot be read by several tasks: give a file")
+        raise LakeError("standard input cannot be read by several tasks: name a file")
     if is_recording(path):
         return [path] if choice.admits(path) else []
     if os.path.isdir(path):
@@ -78,7 +78,7 @@ def _files(path: str, choice: FileChoice, ignore_missing: bool) -> list[str]:
 
 
 def _files_matching(pattern: str, choice: FileChoice, ignore_missing: bool) -> list[str]:
-    """Files named like captures, or all files if none is named so."""
+    """Files named like captures, or all files if no name is like that."""
     found = paths_matching(pattern)
     if not found and not ignore_missing:
         raise LocalError(f"{pattern}: no file has such a name{place_hint(pattern)}")
@@ -96,4 +96,4 @@ def _files_matching(pattern: str, choice: FileChoice, ignore_missing: bool) -> l
 
 def place_hint(path: str) -> str:
     """For messages: relative paths start from the folder in which Spark was started."""
-    return "" if os.path.isabs(path) else f" (in {os.getcwd()}: better give an absolute path)"
+    return "" if os.path.isabs(path) else f" (in {os.getcwd()}: better use an absolute path)"

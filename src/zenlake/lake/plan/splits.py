@@ -1,4 +1,4 @@
-"""Splits: which task reads which connections of a capture, and its part of the survey."""
+"""Splits: assigns the connections of a capture, and parts of the survey, to tasks."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     from zenlake.lake.fast_reader.regularity.survey import Survey
 
 _IRREGULAR_WEIGHT: Final = 8
-"""How many times longer a packet takes on the exact reader."""
+"""How many times longer the exact reader needs for a packet."""
 _OTHER_WEIGHT: Final = 12
-"""The same for packets that are not TCP, nearly all of which have messages."""
+"""The same factor for packets that are not TCP, nearly all of which have messages."""
 _PACKET_WEIGHT: Final = 512
-"""The fixed cost of a packet, in bytes of payload."""
+"""The fixed cost of a packet, as a number of payload bytes."""
 _LARGE_SHARE: Final = 1 / 8
-"""Sessions with more than this share of a split are assigned first, to make loads even."""
+"""Sessions above this share of a split are assigned first, to balance loads."""
 _UNEVEN_MAX: Final = 1.25
-"""The largest load of a split, relative to the average, to keep connected nodes together."""
+"""Connected nodes stay together if no split exceeds this multiple of the average load."""
 
 
 class Assignment(NamedTuple):
     of_pair: NDArray[np.int64]
     """The split of each pair of ends."""
     is_closed: bool
-    """Whether all sessions of connected nodes are in one split, as far as TCP shows it."""
+    """Whether all sessions of connected nodes are in one split, as far as TCP shows."""
 
 
 def assign(survey: Survey, splits: int) -> Assignment:
-    """Keeps all sessions of connected nodes in one split if loads stay even, else each session.
+    """Keeps all sessions of connected nodes in one split if loads stay balanced, else each session.
 
-    The first split reads packets that are not TCP. Sessions that follow each other in the file go
-    to the same split, so that splits are parts of the file as far as sessions allow it.
+    The first split reads packets that are not TCP. Sessions that are neighbours in the file go to
+    the same split, so that splits are contiguous parts of the file as far as possible.
     """
     loads = _loads(survey)
     networks = by_network(survey, splits)
@@ -66,8 +66,8 @@ def _assigned(survey: Survey, firsts: NDArray[np.int64], splits: int) -> NDArray
     of_group = np.zeros(len(groups), np.int64)
     _assign_largest_first(np.flatnonzero(is_large), totals, loads, of_group)
     small = np.flatnonzero(~is_large)
-    # Long groups come first: their split reads most of the file, as the first split does. The
-    # others are in the order of the file, as pairs are.
+    # Long groups come first: their split reads most of the file anyway, as the first split does.
+    # The other groups are in the order of the file, as pairs are.
     span = _spans(survey, group_of, len(groups))[small]
     small = small[np.argsort(span * splits <= survey.packets, kind="stable")]
     of_group[small] = _in_order(totals[small], loads)
@@ -80,7 +80,7 @@ def _other_load(survey: Survey) -> int:
 
 
 def _first_of_network(survey: Survey) -> NDArray[np.int64]:
-    """For each pair the first pair of its network: of all nodes connected over any others."""
+    """For each pair, the first pair of its network: all directly or indirectly connected nodes."""
     zids, numbers = np.unique(survey.zids, return_inverse=True)
     nodes = numbers.reshape(survey.zids.shape)
     is_known = (survey.zids != "").all(axis=1)
@@ -95,7 +95,7 @@ def _first_of_network(survey: Survey) -> NDArray[np.int64]:
         lowest = lowest[lowest]
         if (lowest == before).all():
             break
-    # A pair whose nodes are not known is a network of its own.
+    # A pair whose nodes are unknown is a separate network.
     labels = np.where(is_known, lowest[nodes[:, 0]], len(zids) + np.arange(len(nodes)))
     _, firsts, found = np.unique(labels, return_index=True, return_inverse=True)
     result: NDArray[np.int64] = firsts[found]
@@ -103,7 +103,7 @@ def _first_of_network(survey: Survey) -> NDArray[np.int64]:
 
 
 def _first_of_session(survey: Survey) -> NDArray[np.int64]:
-    """For each pair the first pair of the same two nodes, which may be of the same session."""
+    """For each pair, the first pair of the same two nodes: both may belong to one session."""
     numbers: dict[tuple[str, str] | int, int] = {}
     firsts = [
         numbers.setdefault((min(one, other), max(one, other)) if one and other else pair, pair)
@@ -149,7 +149,7 @@ def _in_order(totals: NDArray[np.float64], loads: NDArray[np.float64]) -> NDArra
         return np.zeros(0, np.int64)
     lowest = np.sort(loads)
     levels = (ends[-1] + np.cumsum(lowest)) / np.arange(1, len(lowest) + 1)
-    # Splits with a load above the level get nothing, and do not count for it.
+    # Splits with a load above the level get nothing, and are not part of the average.
     level = levels[np.flatnonzero(levels >= lowest)[-1]]
     room = np.cumsum(np.maximum(level - loads, 0))
     found = np.searchsorted(room, ends - totals / 2)

@@ -16,19 +16,19 @@ from zenlake.lake.plan.file_digest import FileDigest, sha256_of
 from zenlake.lake.plan.splits import assign, save_splits
 
 SMALL_BYTES: Final = 8 << 20
-"""The exact reader reads a smaller file faster than kernels are loaded."""
+"""The exact reader reads a smaller file in less time than kernels take to load."""
 SPLIT_BYTES: Final = 32 << 20
-"""A task for fewer bytes costs more than it saves."""
+"""With fewer bytes, a task costs more time than it saves."""
 SPLIT_BYTES_MAX: Final = 176 << 20
-"""Bytes of the file in a split, on average: its tables are derived in memory."""
+"""The average size of a split in bytes of the file: its tables are derived in memory."""
 TASKS_PER_CORE: Final = 2
-"""Splits of one file: their loads are not quite even."""
+"""More than one, because the loads of splits are not quite even."""
 
 
 def survey_capture(job: Job) -> Result:
-    """`path`, `survey` (the file to write), `tasks` (the largest number of splits).
+    """Surveys `path` into the file `survey`, with at most `tasks` splits.
 
-    Optional: `split_bytes`, the bytes of the file that justify another split.
+    The optional `split_bytes` is the number of bytes that justifies another split.
     """
     path = job["path"]
     if not _is_text(path):
@@ -50,7 +50,7 @@ def survey_capture(job: Job) -> Result:
 
 
 def _surveyed_beside_hash(path: str, size: int, job: Job) -> tuple[str, Result]:
-    """The hash reads the file again, from the page cache, so that neither waits for the other."""
+    """The hash reads the file separately, from the page cache: neither waits for the other."""
     with ThreadPoolExecutor(1) as thread:
         sha256 = thread.submit(sha256_of, path)
         place, split_bytes = Path(job["survey"]), job.get("split_bytes")
@@ -59,11 +59,11 @@ def _surveyed_beside_hash(path: str, size: int, job: Job) -> tuple[str, Result]:
 
 
 def _surveyed_with_hash(path: str, size: int, job: Job) -> tuple[str, Result]:
-    """The hash gets the bytes that the survey reads, so that a store sends them once."""
+    """The survey passes the bytes that it reads to the hash: a store sends them only once."""
     with FileDigest() as digest:
         place, split_bytes = Path(job["survey"]), job.get("split_bytes")
         found = survey_splits(path, size, place, job["tasks"], digest, split_bytes)
-        # The survey does not read a refused file to its end, and a small one not at all.
+        # The survey reads refused files only in part, and small ones not at all.
         return digest.hexdigest() if digest.size == size else sha256_of(path), found
 
 
@@ -76,7 +76,7 @@ def _is_text(path: str) -> bool:
 
 
 def _count(size: int, tasks: int, split_bytes: int) -> int:
-    """The number of splits. If they need several rounds of tasks, all rounds are full."""
+    """The number of splits, a multiple of `tasks` if they need several rounds of tasks."""
     rounds = -(-size // (tasks * SPLIT_BYTES_MAX))
     return max(1, min(tasks * rounds, size // split_bytes))
 

@@ -1,6 +1,6 @@
-"""Publish: the Delta tables of a lake, and the commit that shows a run to readers.
+"""Publish: the Delta tables of a lake, and the commit that makes a run visible to readers.
 
-Takes the files of a run and rows of `captures`; gives a new version of the lake.
+The input is the files of a run and rows of `captures`, the output a new version of the lake.
 
     store            Store: the current content of a lake, and how to change it
     run              Run: one change, with a folder for its files
@@ -20,9 +20,9 @@ A lake is a folder, or an address in a store:
 
     <table>/_delta_log/        the log of the table: any reader of Delta tables reads it
     <table>/*.parquet          its files; all columns are in them
-    captures/_delta_log/       also has the versions of all tables that belong together
+    captures/_delta_log/       also names the version of each table in every publication
     _staging/<run>/            files that are not published yet
-    _followed/<capture>/       what is kept between two batches of a capture that grows
+    _followed/<capture>/       the state between two batches of a capture that grows
 
 `DIR/<table>/*.parquet` are the current rows too, for a reader that only knows Parquet, as long as
 no capture was replaced, dropped or compacted since the last `zenlake lake vacuum`.
@@ -43,7 +43,7 @@ __all__ = ["CaptureEntry", "Manifest", "Run", "Snapshot", "Store"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports on first use: delta-rs is needed to open a lake, but not to read captures."""
+    """Imports names on first use: reading captures does not need delta-rs."""
     if name == "Store":
         from zenlake.lake.publish.store import Store
 

@@ -1,10 +1,10 @@
 """Appender: adds a batch of rows to a capture that is followed while it grows.
 
-The files of earlier batches stay. Rows that later packets may still change are in files of their
-own, the pending files, which the next batch replaces. All tables change in one publication, as in
-other runs. The publication also has the mark of the batch: its number and the position up to which
-the capture was read. So after a crash either both are visible or neither, and the follower goes on
-behind the mark of the last publication.
+The files of earlier batches stay. Rows that later packets may change are in separate files, the
+pending files, which the next batch replaces. All tables change in one publication, as in other
+runs. The publication also has the mark of the batch: its number and the position up to which the
+capture was read. So after a crash both are visible or neither, and the follower continues at the
+mark of the last publication.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ class Batch:
     row: Mapping[str, Any]
     """The row of `captures`, which replaces the last one."""
     mark: FollowMark
-    """`batch`, counted from 1, and whatever the follower needs to continue behind it."""
+    """The mark: `batch`, counted from 1, and the facts that the follower needs to continue."""
     files: Files
     pending: Files = field(default_factory=dict)
-    """Replaced by the next batch that has a file of the same table in `removed`."""
+    """Files that a later batch replaces: the next one with files of the same table in `removed`."""
     removed: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """Names of files that are removed: pending ones of earlier batches."""
+    """Names of pending files of earlier batches, which this batch removes."""
     joined: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """Names of files whose rows are in files of `joined_files` too."""
+    """Names of files whose rows `joined_files` contain too."""
     joined_files: Files = field(default_factory=dict)
     cleared: frozenset[str] = frozenset()
     """Tables from which all earlier rows of the capture are removed."""
     before_commit: Callable[[Appended], None] = lambda appended: None
-    """Called when all files have their names, before the batch becomes visible."""
+    """Called after all files got their names, before the batch becomes visible."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Appended:
 
     version: int
     names: Mapping[str, Sequence[tuple[str, int]]]
-    """Names and sizes of files that stay."""
+    """Names and sizes of the files that later batches keep."""
     pending: Mapping[str, Sequence[str]]
     joined: frozenset[str]
     """Tables whose joined files were used."""
@@ -87,7 +87,7 @@ class Appender(Publisher):
             return appended
 
     def _check_order(self, lock: PublishLock, address: str, number: int) -> None:
-        """Error if the last publication is not that of the batch before."""
+        """Raises an error if the last publication is not that of the previous batch."""
         mark = lock.publication.followed.get(address)
         last = None if mark is None else int(mark["batch"])
         if number != (1 if last is None else last + 1):
@@ -101,7 +101,7 @@ class Appender(Publisher):
         remove = [self._active(name, one, active) for one in batch.removed.get(name, ())]
         names = batch.joined.get(name, ())
         listed = [*batch.files.get(name, ())]
-        # Another run may have compacted them meanwhile.
+        # Another run may have compacted these files in the meantime.
         if names and all(one in active for one in names):
             remove += [active[one] for one in names]
             listed = [*batch.joined_files.get(name, ()), *listed]
@@ -134,7 +134,7 @@ class Appender(Publisher):
 
 
 class _Found:
-    """Names of files as they are placed."""
+    """Collects the names that files get in the lake."""
 
     def __init__(self) -> None:
         self.names: dict[str, list[tuple[str, int]]] = {}
@@ -143,5 +143,5 @@ class _Found:
 
 
 def _application(address: str) -> str:
-    """The name of the transactions of a followed capture."""
+    """The application name in the Delta transactions of a followed capture."""
     return f"zenlake-follow-{hashlib.sha256(address.encode()).hexdigest()[:16]}"

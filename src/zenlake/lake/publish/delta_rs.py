@@ -1,7 +1,7 @@
-"""delta-rs, with its log silent unless RUST_LOG is set.
+"""Imports delta-rs with a silent log, unless RUST_LOG is set.
 
-Its errors are raised as well, and commands print them in one line. It reads the variable once, when
-it is imported.
+delta-rs also raises the errors that it logs, and commands print them in one line. It reads RUST_LOG
+once, during the import.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """One Delta table of a lake, through delta-rs: versions, files, commits.
 
-All commits go through `commit`. It creates the version after the one that was loaded, or fails with
-`ConcurrentCommit` if another writer did so before: no commit follows a version that its writer has
-not read.
+`commit` makes all commits. It creates the version after the one that was loaded, or raises
+`ConcurrentCommit` if another writer has created that version: so a writer has always read the
+version before its commit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from zenlake.lake.publish.delta_rs import (
 )
 
 METADATA_KEY: Final = "zenlake"
-"""Key of our own facts in the commit information."""
+"""The key of zenlake's facts in the commit information."""
 _UNREADABLE: Final = re.compile(r"%[0-9A-Fa-f]{2}|[\\\\\x00-\x1f]")
 """Characters that delta-rs misreads in a path."""
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -137,7 +137,7 @@ class Table:
         facts: Mapping[str, Any] | None = None,
         transaction: tuple[str, int] | None = None,
     ) -> Table:
-        """Adds and removes files; the table at the version after this one.
+        """Adds and removes files; returns the table at the next version.
 
         `transaction` is the name of an application and the number of its transaction. Delta keeps
         the last number of each application for ever.
@@ -174,7 +174,7 @@ class Table:
         return self._again()
 
     def add_columns(self, schema: pa.Schema, facts: Mapping[str, Any]) -> Table:
-        """Adds the columns that it lacks; they are null in existing rows."""
+        """Adds missing columns, which are null in existing rows."""
         known = set(self.column_names)
         fields = Schema.from_arrow(schema.remove_metadata()).fields
         with _as_lake_errors(self._address):
@@ -196,7 +196,7 @@ class Table:
         return self._again()
 
     def vacuum(self, hours: int) -> list[str]:
-        """Deletes files that no version of the last `hours` needs; their names."""
+        """Deletes files that no version of the last `hours` needs; returns their names."""
         with _as_lake_errors(self._address):
             return list(
                 self._table.vacuum(
@@ -271,7 +271,7 @@ def inner_name(path: str, address: Address) -> str:
 
 
 def storage_options(address: Address) -> dict[str, str] | None:
-    """Options besides the environment: an endpoint without TLS must be allowed explicitly."""
+    """Options that the environment cannot set: endpoints without TLS must be allowed explicitly."""
     if address.scheme != "s3":
         return None
     endpoint = s3_endpoint()

@@ -1,6 +1,6 @@
 """A copy of a snapshot on this machine's disk, because DuckDB opens local files only.
 
-Its extension for stores is not part of the package, and a statement must not be able to open
+DuckDB's extension for stores is not part of the package, and a statement must not be able to open
 connections. So the files of the needed tables are copied first.
 """
 

@@ -25,9 +25,9 @@ class CaptureEntry:
     """Number of rows, by table."""
     info: Mapping[str, Any]
     schema_version: int = SCHEMA_VERSION
-    """Version of the tables that it was read into; newer columns are null in its rows."""
+    """The schema version at the time of reading; newer columns are null in its rows."""
     address: str = ""
-    """Normalized; identifies the capture when it is read again."""
+    """The normalized address, which identifies the capture when it is read again."""
 
 
 @dataclass(frozen=True)

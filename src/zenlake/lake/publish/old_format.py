@@ -117,7 +117,7 @@ def convert(lake: Address) -> None:
         shutil.rmtree(folder.path, ignore_errors=True)
         versions = {name: _converted(folder / name, name, old) for name in _others(old)}
         _publish(folder, old, versions)
-        # Everything is made; from here on it is only moved into place, `captures` last.
+        # All files exist now; from here on they are only moved into place, `captures` last.
         for name in (*versions, _CAPTURES):
             place = os.path.join(lake.path, name)
             if os.path.islink(place):
@@ -136,7 +136,7 @@ def _others(old: Snapshot) -> list[str]:
 
 
 def _converted(place: Address, name: str, old: Snapshot) -> int:
-    """Makes a table with hard links to the files of the old one; its version."""
+    """Creates a table with hard links to the files of the old one; returns its version."""
     table = Table.create(place, TABLES[name].arrow, TABLE_SETTINGS)
     files = [_linked(file, place) for file in old.files(name)]
     return table.commit(add=files, facts={"converted": old.version}).version
@@ -183,7 +183,7 @@ def _publish(folder: Address, old: Snapshot, versions: dict[str, int]) -> None:
 
 @contextmanager
 def _locked(lake: Address) -> Iterator[None]:
-    """The lock of the old format, which the system releases when its process dies."""
+    """Holds the lock of the old format, which the system releases when its process dies."""
     descriptor = os.open(os.path.join(lake.path, "_lock"), os.O_RDWR | os.O_CREAT, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

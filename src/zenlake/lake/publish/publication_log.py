@@ -1,24 +1,24 @@
 """The log of publications: which versions of all tables belong together, and which run may publish.
 
 A run changes many tables, and readers must see all of its changes or none. The table `captures` is
-committed last, and the information of that commit has the version of every table. This commit is
-the publication: nothing else points from the lake to its tables.
+committed last, and the information of that commit names the version of every table. This commit is
+the publication: readers find the versions of the tables only there.
 
     {"publish": {"version": 7, "schema": 5, "tables": {"messages": 12, ...}, "run": "...",
         "followed": {"/robots/recording": {"batch": 40, "packets": 81200, ...}}}}
 
-`followed` has, by address, how far each recording was read that is followed while it grows
-(`publish/appender.py`). Every publication repeats it for the captures that it does not change.
+`followed` has the marks of followed recordings by address: how far each was read
+(`publish/appender.py`). Every publication repeats the marks that it does not change.
 
-The same log has the lock. A run that wants to publish commits, without any file,
+The same log contains the lock. A run that wants to publish makes a commit without files
 
     {"begin": {"run": "...", "host": "...", "pid": 71, "start": "..."}}
 
-and then holds the lock until its publication. A commit succeeds only after the version that its
-writer has read (`Table.commit`), so of two runs that begin at once one fails and waits. The `begin`
-of a dead run is ignored when its process is gone from this host, or after `LEASE_SECONDS`. A run
-that lost the lock so cannot publish any more: its commit fails. This needs nothing but the atomic
-commits that Delta tables have on every store.
+and then holds the lock until its publication. A commit succeeds only as the successor of the
+version that its writer has read (`Table.commit`): if two runs begin at once, one fails and waits.
+The `begin` of a dead run is ignored if its process ran on this host and is gone, or after
+`LEASE_SECONDS`. A run that loses the lock in this way cannot publish: its commit fails. The lock
+requires only the atomic commits that Delta tables have on every store.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FollowMark = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Publication:
-    """A version of the lake; number 0 is the lake before its first one."""
+    """A version of the lake; version 0 is the lake before its first publication."""
 
     version: int = 0
     schema_version: int = 0
@@ -130,7 +130,7 @@ def abandon_facts(run: str) -> dict[str, Any]:
 
 
 def process_start(pid: int) -> str:
-    """An id of a process of this host, by the time of its start; empty if there is no process."""
+    """The start time of a process of this host, as text; empty if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()

@@ -1,6 +1,6 @@
 """PublishLock: the lock on the log of publications, which a run holds while it publishes.
 
-It is a lease: a run that neither publishes nor renews it in time loses it.
+It is a lease: a run that neither publishes nor renews the lease in time loses the lock.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class PublishLock:
 def hold_lock(
     run: str, captures: Table, reload: Any
 ) -> Iterator[tuple[PublishLock, LockRecord | None]]:
-    """Waits for the lock; also gives the record of a dead run that held it, if there is one.
+    """Waits for the lock; also yields the record of a dead run that held it, if there is one.
 
     `reload` opens the newest version of the table `captures`.
     """

@@ -1,7 +1,7 @@
-"""Publisher: adds the files of a run to all tables, and commits the publication that shows them.
+"""Publisher: adds the files of a run to all tables, and commits the publication.
 
-Tables are committed one by one, each in its own log; readers use the versions of the last
-publication until the next one. Commits of a run that died before its publication are undone.
+Each table is committed in its own log; until the publication, readers use the versions of the last
+one. The next run undoes the commits of a run that died before its publication.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from zenlake.limits import LAKE_SMALL_FILES_MAX
 COMPACTED_BYTES: Final = 128 << 20
 SMALL_BYTES: Final = 16 << 20
 PENDING_MARK: Final = "-pending-"
-"""Part of the name of a file whose rows the next batch of a followed capture replaces."""
+"""A part of the names of pending files, which the next batch of a followed capture replaces."""
 _AT_ONCE: Final = 8
 """Tables that are committed at the same time; a commit mostly waits for the store."""
 
@@ -50,7 +50,7 @@ class Publisher:
         self._run = run
         self._staging = staging
         self._placed: list[Address] = []
-        """Files in the folders of tables that no version has yet."""
+        """Files in the folders of tables that belong to no version yet."""
         self._scratch = Path()
 
     def publish(
@@ -67,13 +67,13 @@ class Publisher:
             if lock.publication.version and not new and not gone:
                 return lock.publication.version
             if len(new) < len(captures):
-                # Another run has added some of these captures meanwhile; its rows stay.
+                # Another run has added some of these captures in the meantime; its rows stay.
                 gone_again = {str(row["capture"]) for row in captures if row not in new}
                 files = self._without(files, gone_again)
             return self._publish(lock, before, new, files, gone)
 
     def compact(self) -> int:
-        """Joins small files; the number of the new version."""
+        """Joins small files; returns the number of the new version."""
         with self._locked() as lock:
             if not lock.publication.version:
                 raise LakeError("there is no lake", self._lake)
@@ -142,7 +142,7 @@ class Publisher:
     def _remove_files_of(self, run: str) -> None:
         for name in TABLES:
             for file in names_in(self._lake / name):
-                # Runs of one process have names with the same beginning.
+                # The names of all runs of one process have the same prefix.
                 if run and file.startswith(f"{run}-"):
                     remove_file(self._lake / name / file)
 
@@ -178,7 +178,7 @@ class Publisher:
         lock.renew()
         if len(small) == len(files) or not any(is_pending(one.name) for one in files):
             return table.compact(COMPACTED_BYTES, {"run": self._run})
-        # delta-rs cannot leave out some files.
+        # delta-rs cannot exclude files from compaction.
         add: list[DataFile] = []
         for group in _groups(small):
             places = [fetch(self._lake / name / one.name, self._scratch / name) for one in group]
@@ -273,7 +273,7 @@ class Publisher:
         rows: list[dict[str, Any]] | None,
         followed: Mapping[str, FollowMark],
     ) -> int:
-        """Commits `captures`, with new rows if there are any; this commit is the publication."""
+        """Commits `captures`, with new rows if any; this commit is the publication."""
         versions = {name: table.version for name, table in tables.items()}
         publication = Publication(
             lock.publication.version + 1, SCHEMA_VERSION, versions, followed=followed
@@ -319,7 +319,7 @@ def marks_left(
 
 
 def _groups(files: Sequence[ActiveFile]) -> Iterator[list[ActiveFile]]:
-    """Files that are joined to one of at most `COMPACTED_BYTES`."""
+    """Groups of files, each of which becomes one file of at most `COMPACTED_BYTES`."""
     held: list[ActiveFile] = []
     for file in files:
         if held and sum(one.size for one in held) + file.size > COMPACTED_BYTES:
@@ -336,6 +336,6 @@ def is_pending(name: str) -> bool:
 
 
 def _path_of(path: str, lake: Address) -> str:
-    """An address in a lake without the scheme."""
+    """The path of an address in a lake, without the scheme."""
     prefix = "" if lake.is_local else f"{lake.scheme}://"
     return path.removeprefix(prefix)

@@ -23,7 +23,7 @@ Files = Mapping[str, Sequence[Mapping[str, Any]]]
 def without_captures(
     lake: Address, name: str, table: Table, gone: frozenset[str], folder: Path
 ) -> tuple[list[ActiveFile], list[WrittenFile]]:
-    """Files to remove, and new files with the rows of them that stay."""
+    """The files to remove, and new files with those of their rows that stay."""
     remove: list[ActiveFile] = []
     kept: list[WrittenFile] = []
     for file in table.active_files():
@@ -33,7 +33,7 @@ def without_captures(
             remove.append(file)
             continue
         place = lake / name / file.name
-        # Tables are changed in parallel, and a task uses one name for its files of all tables.
+        # Tables change in parallel, and a task uses the same file name in all tables.
         written = rewrite_without(fetch(place, folder / "fetched" / name), name, gone, folder)
         if written is not None:
             remove.append(file)

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 STAGING: Final = "_staging"
 FOLLOWED: Final = "_followed"
-"""The folder with what followers keep between batches."""
+"""The folder with the state of followers between batches."""
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT}
 _STALE_SECONDS: Final = 2 * 86_400
 """Folders of runs on other hosts are removed after this time."""
 
 
 class Run:
-    """One change of a lake; made by `Store.begin`."""
+    """One change of a lake; created by `Store.begin`."""
 
     def __init__(self, lake: Address, name: str) -> None:
         self.lake = lake
         self.name = name
-        """Unique; names of files and transactions begin with it."""
+        """A unique name, with which the names of files and transactions begin."""
         self.staging = lake / STAGING / name
         """The folder for unpublished files."""
 
@@ -45,12 +45,12 @@ class Run:
         files: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         remove: AbstractSet[str] = frozenset(),
     ) -> int:
-        """Publishes the next version, all tables at once; its number.
+        """Publishes the next version, all tables at once; returns its number.
 
         `captures` are rows of that table, for captures that are added or replaced. `files` are the
         files of the other tables: `path` (in `staging`, or in its table's folder already), `rows`,
-        `size` and `stats`. Captures in `remove` are removed. Without a change no version is made.
-        A failure, or a killed process, leaves the current version.
+        `size` and `stats`. Captures in `remove` are removed. Without a change there is no new
+        version. After a failure, or if the process is killed, the current version stays.
         """
         from zenlake.lake.publish.publisher import Publisher
 
@@ -62,18 +62,18 @@ class Run:
         """Adds a batch of rows to a capture that grows, in one publication."""
         from zenlake.lake.publish.appender import Appender
 
-        # Files of a run that dies while it publishes are removed by its name.
+        # If this run dies while it publishes, the next one finds its files by its name.
         name = f"{self.name}-{batch.mark['batch']}"
         return Appender(self.lake, name, self.staging).append(batch)
 
     def compact(self) -> int:
-        """Joins small files; the number of the new version."""
+        """Joins small files; returns the number of the new version."""
         from zenlake.lake.publish.publisher import Publisher
 
         return Publisher(self.lake, self.name, self.staging).compact()
 
     def vacuum(self, hours: int) -> dict[str, int]:
-        """Deletes files that no version of the last `hours` needs; their number, by table."""
+        """Deletes files that no version of the last `hours` needs; returns counts by table."""
         from zenlake.lake.publish.publisher import Publisher
 
         return Publisher(self.lake, self.name, self.staging).vacuum(hours)
@@ -90,10 +90,10 @@ def running(lake: Address) -> Iterator[Run]:
     def tidy_up() -> None:
         remove_folder(run.staging)
         if lake.is_local:
-            with suppress(OSError):  # others work there
+            with suppress(OSError):  # not empty: other runs use it
                 os.rmdir((lake / STAGING).path)
             if is_new:
-                with suppress(OSError):  # it holds a lake
+                with suppress(OSError):  # not empty: it contains a lake
                     os.rmdir(lake.path)
 
     cleanup = exit_cleanups.register(tidy_up)
@@ -103,7 +103,7 @@ def running(lake: Address) -> Iterator[Run]:
         _remove_left_behind(lake)
         yield run
     except OSError as error:
-        # A full disk is an error of the lake, wherever the caller was writing.
+        # A full disk becomes an error of the lake, whatever file the caller was writing.
         if error.errno in _FULL:
             raise LakeError.from_os(error, lake) from error
         raise

@@ -1,4 +1,4 @@
-"""Snapshot: the files of one version, which a reader keeps while others publish."""
+"""Snapshot: the files of one version, which stay the same while other processes publish."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Snapshot:
         return {table: self.address / table for table in self.manifest.tables}
 
     def addresses(self, table: str) -> list[Address]:
-        """A table's Parquet files. The first may have no rows, and has the newest schema."""
+        """A table's Parquet files. The first one has the newest schema, and may have no rows."""
         if table not in self.manifest.tables:
             known = ", ".join(self.manifest.tables)
             raise LakeError(f"no table {table!r}, there are: {known}", self.address)
@@ -56,7 +56,7 @@ class Snapshot:
         return [self.address / table / name for name in self._known[table]]
 
     def with_all_names(self) -> Snapshot:
-        """Itself, with the files of all tables read: delta-rs does not work after a fork."""
+        """This snapshot, with all lists of files read: delta-rs does not work after a fork."""
         missing = [table for table in self.manifest.tables if table not in self._known]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             self._known.update(zip(missing, pool.map(self.names, missing), strict=True))
@@ -67,5 +67,5 @@ class Snapshot:
         return [Path(one.path) for one in self.addresses(table)]
 
     def size(self, tables: Iterable[str]) -> int:
-        """Bytes of the files of these tables, on this machine."""
+        """The size of the local files of these tables in bytes."""
         return sum(file.stat().st_size for table in tables for file in self.files(table))

@@ -30,23 +30,23 @@ class Store:
 
     @property
     def directory(self) -> Path:
-        """The address as given, for messages and for names of files made from it."""
+        """The address as given, for messages and for file names that are derived from it."""
         return Path(self._given)
 
     def version(self) -> int | None:
-        """The version that readers see; None where there is none yet."""
+        """The version that readers see; None if there is none yet."""
         if self._is_of_old_format():
             return old_format.version(self.address)
         return self._publication().version or None
 
     def manifest(self) -> Manifest:
-        """The content of the current version; empty where there is none yet."""
+        """The content of the current version; empty if there is none yet."""
         if self._is_of_old_format():
             return old_format.snapshot(self.address).manifest
         return self._manifest(self._publication())
 
     def snapshot(self) -> Snapshot:
-        """The current version, which later publications do not change; error if there is none."""
+        """The current version, which later publications do not change; LakeError without one."""
         if self._is_of_old_format():
             return old_format.snapshot(self.address)
         publication = self._publication()
@@ -75,7 +75,7 @@ class Store:
 
     @contextmanager
     def begin(self) -> Iterator[Run]:
-        """A change of the lake, with a folder for its files until it is published."""
+        """A run: one change of the lake, with a folder for files until it is published."""
         self._check_folder()
         with running(self.address) as run:
             yield run
@@ -96,7 +96,7 @@ class Store:
         rows = self._capture_rows(publication)
         entries = [entry_of(row) for row in rows]
         captures = {one.path: one for one in sorted(entries, key=lambda one: one.path)}
-        # The publication is a commit of `captures`, so it does not list this table.
+        # The publication does not list `captures`, because it is itself a commit of that table.
         tables = tuple(name for name in TABLES if name in {CAPTURES, *publication.tables})
         return Manifest(publication.version, tables, captures)
 
@@ -113,8 +113,8 @@ class Store:
         return self.address.is_local and old_format.is_there(self.address)
 
     def _check_folder(self) -> None:
-        """Error if the folder exists and is not a lake."""
+        """Raises an error if the folder exists and is not a lake."""
         names = set(names_in(self.address))
         known = {*TABLES, STAGING, FOLLOWED, *old_format.NAMES}
         if names and names.isdisjoint(known):
-            raise LakeError("the folder holds something else than a lake", self._given)
+            raise LakeError("the folder is not empty and is no lake: choose another", self._given)

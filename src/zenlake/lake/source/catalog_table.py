@@ -1,8 +1,8 @@
 """Catalog tables: `CREATE TABLE ... USING zenoh`, and the options that its queries need.
 
-Spark 4.3 passes the options of a table to a Python source once, when the table is created, mixed
+Spark 4.3 passes the options of a table to a Python source only when the table is created, together
 with other properties of the table. A query of the table passes only the columns that were inferred
-then, with their metadata. So the options are stored in the metadata.
+at creation, with their metadata. So the options are stored in this metadata.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 _OPTION: Final = "option."
 """Prefix of options among the properties of a table."""
 _ADDED: Final = frozenset({"provider", "owner"})
-"""Properties that every catalog table has, and no reader has."""
+"""Properties that identify a catalog table: readers do not have them."""
 _LOCATION: Final = "location"
 _PATH: Final = "path"
 _KEPT: Final = "zenoh.options"
 
 
 def options_of_table(properties: Mapping[str, str]) -> dict[str, str] | None:
-    """The options of `OPTIONS` and `LOCATION`; None if these are not properties of a table."""
+    """The options from `OPTIONS` and `LOCATION`; None if `properties` are not those of a table."""
     found = {name.lower(): value for name, value in properties.items()}
     if not found.keys() >= _ADDED:
         return None
@@ -40,7 +40,7 @@ def options_of_table(properties: Mapping[str, str]) -> dict[str, str] | None:
 
 
 def keep_options(schema: StructType, options: Mapping[str, str]) -> StructType:
-    """The schema of the table, with the options for `kept_options`."""
+    """The schema of the table with the options in its metadata, for `kept_options`."""
     first = schema.fields[0]
     first.metadata = {**(first.metadata or {}), _KEPT: json.dumps(dict(options))}
     return schema

@@ -1,4 +1,4 @@
-"""Columns: the columns of a table that a reader was asked for."""
+"""Columns: the columns of a table that a query requests."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Columns:
             if not field.nullable:
                 raise LocalError(f"column {field.name!r} may be null, it cannot be NOT NULL")
             if name in self.names:
-                raise LocalError(f"column {field.name!r} is asked for twice")
+                raise LocalError(f"column {field.name!r} occurs twice in the schema")
             self.names.append(name)
             fields.append(pa.field(field.name, table.arrow.field(name).type))
         if not fields:

@@ -1,4 +1,4 @@
-"""Conditions: filters rows by the options, before they go to Spark."""
+"""Conditions: filters rows by the options, before Spark gets them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def chosen(rows: pa.Table, options: Options) -> pa.Table:
     if options.kinds is not None:
         masks.append(pc.is_in(rows["kind"], pa.array(sorted(options.kinds), pa.string())))
     if options.key is not None:
-        masks.append(_touches(rows["key"], options.key))
+        masks.append(_intersects(rows["key"], options.key))
     return rows.filter(reduce(pc.and_kleene, masks)) if masks else rows
 
 
-def _touches(keys: pa.ChunkedArray, wanted: str) -> pa.ChunkedArray:
-    """Which keys intersect the wanted one; each different key is compared once."""
+def _intersects(keys: pa.ChunkedArray, wanted: str) -> pa.ChunkedArray:
+    """Whether each key intersects the wanted one; equal keys are compared once."""
     listed = keys if pa.types.is_dictionary(keys.type) else keys.dictionary_encode()
     parts = []
     for part in listed.chunks:

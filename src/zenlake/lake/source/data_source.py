@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from zenlake.lake.source.options import Options
 
 BATCH_ROWS: Final = 16_384
-"""Rows in a batch for Spark."""
+"""The most rows in a record batch for Spark."""
 
 
 class ZenohSource(DataSource):
     """`spark.read.format("zenoh")`, and tables `USING zenoh`.
 
-    Imports are inside of methods, because Spark loads this class only to read its name.
+    Imports are inside methods, because Spark often loads this class only to read its name.
     """
 
     def __init__(self, options: dict[str, str]) -> None:
@@ -50,7 +50,7 @@ class ZenohSource(DataSource):
             if not has_path(self._given) and self._of_table is None and not is_network:
                 return self._check_without_path()
             if has_stream_options(self._given):
-                # Spark does not say here whether it is a stream.
+                # Spark does not pass here whether the query is a stream.
                 self._schema_of = read_stream_options(self._given).rows
                 return check_paths(self._schema_of.paths, is_table=False)
             self._read = self._schema_of = read_options(self._given)
@@ -79,7 +79,7 @@ class ZenohSource(DataSource):
 
         with one_line_errors():
             if self._read is None and self._schema_of is not None:
-                read_options(self._given)  # names the option that only streams have
+                read_options(self._given)  # raises: an option is for streams only
             options = self._read or self._options_from(schema)
             return (FilteringReader if is_asked_for() else CaptureReader)(options, schema)
 
@@ -114,15 +114,15 @@ class ZenohSource(DataSource):
         kept = kept_options(schema)
         if not kept:
             raise LocalError(
-                "no path: give one or several to load(); of a table that was created with a list "
-                "of columns Spark hands no options over: create it without the list"
+                "no path: pass one or several to load(); Spark passes no options of a table that "
+                "was created with a list of columns: create it without the list"
             )
         given = {name.lower(): value for name, value in self._given.items()}
         return read_options({**kept, **given})
 
 
 class CaptureReader(DataSourceReader):
-    """Plans tasks, and is pickled to each of them."""
+    """Plans tasks; Spark pickles it for each of them."""
 
     def __init__(self, options: Options, schema: StructType) -> None:
         from zenlake.lake.source.columns import Columns
@@ -165,7 +165,7 @@ class CaptureReader(DataSourceReader):
 
 
 class FilteringReader(CaptureReader):
-    """A reader that also accepts filters of the query."""
+    """A reader to which Spark also passes filters of the query."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         from zenlake.lake.source.pushdown import is_supported

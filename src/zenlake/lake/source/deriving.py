@@ -1,4 +1,4 @@
-"""Deriving: derived tables of whole captures, by the task of the pipeline."""
+"""Deriving: the derived tables of whole captures, made by the task of the pipeline."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TRACE_ID: Final = "trace_id"
 
 
 class _Unreadable(LakeError):
-    """The capture cannot be read; the disk works."""
+    """The capture cannot be read; unlike an error of the disk, this may be tolerated."""
 
 
 def derive_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[pa.Table]:
@@ -75,7 +75,7 @@ def _row_groups(path: str, table: str) -> Iterator[pa.Table]:
 def _read(
     job: Job, table: str, needed: list[str], folder: Path, tasks: list[dict[str, list[str]]]
 ) -> dict[str, Any]:
-    """Adds the files of a capture to `tasks`; its row of `captures`."""
+    """Adds the files of a capture to `tasks`; returns its row of `captures`."""
     places = {"folder": str(folder / "tables"), "progress": str(folder / "progress")}
     result = read_capture({**unpack(job, folder), **places, "only": needed})
     if "error" in result:
@@ -89,5 +89,5 @@ def _read(
 
 
 def is_derived(table: str, columns: Collection[str]) -> bool:
-    """Whether these columns are derived, and not written by a reader."""
+    """Whether any of these columns is derived, not written by a reader."""
     return table not in WRITTEN or (table == _SAMPLES and _TRACE_ID in columns)

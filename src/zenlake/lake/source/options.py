@@ -28,7 +28,7 @@ PARTITIONS_MAX: Final = 10_000
 
 
 _TIMES: Final = (("time_ns", "time_ns"), ("first_ns", "last_ns"), ("from_ns", "to_ns"))
-"""Columns of begin and end of a row; the first pair that a table has is used."""
+"""Pairs of columns with the begin and end of a row; the first pair that a table has is used."""
 _NS_PER_S: Final = 1_000_000_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
@@ -45,7 +45,7 @@ class Tolerance(NamedTuple):
 
 
 class Options(NamedTuple):
-    """Captures, table and conditions to read."""
+    """The captures and the table to read, and the conditions of rows."""
 
     table: Table
     paths: list[str]
@@ -63,7 +63,7 @@ class Options(NamedTuple):
 
 
 def read_options(given: Mapping[str, str]) -> Options:
-    """Parses options, whose names may be in any case; error at the first invalid one."""
+    """Parses options, whose names may be in any case; raises at the first invalid one."""
     options = {name.lower(): value for name, value in given.items()}
     check_names(options)
     table = _table(options.get("table", "messages"))
@@ -91,7 +91,7 @@ def has_path(given: Mapping[str, str]) -> bool:
 
 
 def check_names(given: Mapping[str, str], known: tuple[str, ...] = KNOWN) -> None:
-    """Error if an option is not known, or its value too long."""
+    """Raises an error if an option is unknown or its value is too long."""
     names = {name.lower() for name in known}
     for name, value in given.items():
         if name.lower() not in names and name.lower() not in _PATHS:
@@ -119,7 +119,7 @@ def _paths(options: Mapping[str, str]) -> list[str]:
             raise LocalError(f"paths is a list of texts in JSON, not {shown(options['paths'])}")
         found += listed
     if not found or not all(found):
-        raise LocalError("no path: give one or several to load(), files or folders")
+        raise LocalError("no path: pass one or several files or folders to load()")
     for path in found:
         if "\0" in path:
             raise LocalError(f"{shown(path)} is no path: it has a zero byte")
@@ -146,7 +146,7 @@ def moment_ns(name: str, text: str) -> int:
 
 
 def _iso_ns(text: str) -> int:
-    """Times without a zone are UTC. The fraction is parsed here: `datetime` has no nanoseconds."""
+    """The time, UTC by default. The fraction is parsed here: `datetime` has no nanoseconds."""
     fraction = _FRACTION.search(text)
     part_ns = 0
     if fraction is not None:
@@ -168,7 +168,7 @@ def _key(table: Table, text: str | None) -> str | None:
 
 
 def _kinds(table: Table, text: str | None) -> frozenset[str] | None:
-    """Kinds, separated by commas; PUSH stands for all kinds that begin with `PUSH/`."""
+    """Kinds, separated by commas; PUSH selects all kinds that begin with `PUSH/`."""
     if text is None:
         return None
     if "kind" not in table.names:

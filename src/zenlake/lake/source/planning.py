@@ -1,7 +1,7 @@
-"""Planning: which tasks read which part of which capture.
+"""Planning: divides captures into tasks.
 
-It runs in the process in which Spark plans a query. The parts of a survey are sent with the tasks,
-which may run on other machines.
+It runs in the process in which Spark plans a query. Tasks may run on other machines, so each one
+contains its part of the survey.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from zenlake.lake.source.options import Options, Tolerance
 
 _PARTITIONS_PER_CORE: Final = 2
 _FILE_BYTES: Final = 64 << 10
-"""The cost of opening a file, in bytes read."""
+"""The cost of opening a file, as a number of bytes that could be read instead."""
 _SURVEY: Final = "survey.npz"
 
 
@@ -45,18 +45,18 @@ def tasks_for(options: Options, is_derived: bool) -> list[list[Job]]:
     small = [job for job in jobs if not job["splits"]]
     size = sum(job["size"] for job in small)
     count = options.partitions or max(tasks_max, size // SPLIT_BYTES)
-    return tasks + _even(small, count)
+    return tasks + _balanced(small, count)
 
 
 def cores() -> int:
-    """Cores of this process: Spark does not pass facts about its cluster to a source."""
+    """The cores that this process may use: Spark passes a source no facts about its cluster."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # only Linux has it
         return os.cpu_count() or 1
 
 
-def _even(jobs: list[Job], count: int) -> list[list[Job]]:
+def _balanced(jobs: list[Job], count: int) -> list[list[Job]]:
     """Tasks of about the same number of bytes, each with its captures in order."""
     tasks: list[list[Job]] = [[] for _ in range(min(count, len(jobs)))]
     loads = [(0, number) for number in range(len(tasks))]
@@ -115,7 +115,7 @@ def _surveyed(
 
 
 def _size_of(path: str) -> int:
-    """OSError if it cannot be opened."""
+    """The size of a file; OSError if it cannot be opened."""
     if is_recording(path):
         return recording_bytes(path)
     with open(path, "rb") as file:

@@ -28,15 +28,15 @@ _TEXTS: Final[dict[type, _Mask]] = {
     datasource.StringContains: pc.match_substring,
 }
 _EXACT: Final = (pa.types.is_int64, pa.types.is_string, pa.types.is_boolean)
-"""Types that Arrow compares exactly as Spark does; floating point is not one of them."""
+"""Types that Arrow compares exactly as Spark does, which excludes floating point."""
 
 
 def is_asked_for() -> bool:
     """Whether this is the process in which Spark passes filters to readers.
 
     Spark starts it only if `spark.sql.python.filterPushdown.enabled` is set, and otherwise refuses
-    readers that accept filters. So there are two readers. If Spark renames that process, only speed
-    is lost.
+    readers that accept filters. So there are two readers. If Spark renames that process, queries
+    only become slower.
     """
     main = getattr(sys.modules.get("__main__"), "__spec__", None)
     return _PUSHING in sys.modules or getattr(main, "name", "") == _PUSHING
@@ -73,7 +73,7 @@ def _is_of(kind: pa.DataType, value: object) -> bool:
 
 
 def mask(rows: pa.Table, filter: Filter) -> pa.ChunkedArray:
-    """True for rows that pass. Null means unknown, which does not pass."""
+    """True for rows that pass the filter. Null means unknown, which does not pass."""
     if isinstance(filter, datasource.Not):
         return pc.invert(mask(rows, filter.child))
     column = rows[filter.attribute[0]]  # type: ignore[attr-defined]  # all but Not have it

@@ -20,7 +20,7 @@ from zenlake.lake.source.options import Tolerance
 from zenlake.lake.source.planning import present, unpack
 
 _WAITING_MAX: Final = 2
-"""Tables that the reading thread may be ahead of Spark."""
+"""The number of tables by which the reading thread may be ahead of Spark."""
 _LOOK_SECONDS: Final = 0.2
 
 
@@ -40,11 +40,11 @@ def read_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[pa.
             try:
                 read_split(_split(job, table), pick)
             except CaptureError:
-                # The file changed since planning; its rows so far count, as for a damaged file.
+                # The file has changed since planning: keep its rows so far, as for a damaged file.
                 if not tolerance.corrupt:
                     raise
 
-    # There are many rows and no cycles, as in the pipeline.
+    # There are many rows and no reference cycles, as in the pipeline.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
     return iterated(read)
 

@@ -10,9 +10,9 @@ from zenlake.errors import LocalError
 from zenlake.lake.plan.inputs import local_path
 
 _ARTIFACTS: Final = "SPARK_JOB_ARTIFACT_UUID"
-"""Spark's id of a session with files of its own, such as every session of Connect."""
-_OF_TABLE: Final = "those of a table start from Spark's warehouse, which a source does not know"
-_OF_SERVER: Final = "this Spark (Connect) plans in a folder of its own, not in that of the caller"
+"""The variable with Spark's id of a session that has its own files, as in Spark Connect."""
+_OF_TABLE: Final = "paths of a table start from Spark's warehouse, which a source does not know"
+_OF_SERVER: Final = "this Spark (Connect) plans in another folder than that of the caller"
 
 
 def check_paths(paths: Iterable[str], is_table: bool) -> None:
@@ -26,7 +26,7 @@ def check_paths(paths: Iterable[str], is_table: bool) -> None:
         reason = _OF_SERVER
     else:
         return
-    raise LocalError(f"{relative[0]!a} is a relative path, and {reason}: give an absolute path")
+    raise LocalError(f"{relative[0]!a} is a relative path, and {reason}: use an absolute path")
 
 
 def is_folder_of_spark(folder: str, environment: Mapping[str, str]) -> bool:

@@ -74,7 +74,7 @@ def read_until_it_fails(stream: Stream) -> None:
         ({"connect": "tcp/a:1 --help", "subscribe": "a"}, "such as tcp/host:7447"),
         ({"connect": "tcp/a:1", "subscribe": "a//b"}, "a//b"),
         ({"connect": "tcp/a:1", "subscribe": ","}, "1 to 64 values"),
-        ({"connect": "tcp/a:1", "subscribe": "a", "path": "/x"}, "give no path"),
+        ({"connect": "tcp/a:1", "subscribe": "a", "path": "/x"}, "pass no path"),
         ({"path": "/x", "checkpointLocation": "/y"}, "checkpointLocation is for the writer"),
         (
             {"connect": "tcp/a:1", "subscribe": "a", "checkpointLocation": "s3://a/b"},

@@ -1,7 +1,8 @@
-"""Events of rotated captures for a batch of `queries` or `replies`: what a task gets or reads.
+"""Events of rotated captures for a batch of `queries` or `replies`.
 
-Packets count from the file in which the oldest open request was asked, because steps order events
-by their packets. In the rows, each packet has its number in its own file.
+The planning process sends them to the task, or the task reads them. Steps order events by their
+packets, so packets are counted from the file with the oldest open request. In the rows, each packet
+has its number in its own file.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class PlannedEvents(NamedTuple):
     def of(
         cls, ranges: list[tuple[bool, Tables, int]], first: int, starts: list[FileStart]
     ) -> Self:
-        """From ranges that count through all files; `starts` are those from the first one on."""
+        """From ranges whose packets are counted through all files; `starts` are these files."""
         shift = -starts[0].before
         parts = [_packed(*one, shift) for one in ranges]
         return cls(tuple(parts), first + shift, _files(starts, shift))
@@ -65,7 +66,7 @@ class CaptureEvents:
         self._pieces = tuple(pieces)
         self._files: tuple[FileStart, ...] = ()
         self.first = 0
-        """Known when the ranges before the batch were read."""
+        """The number of the last packet before the batch, set when the earlier ranges are read."""
 
     def ranges(self, capture: str) -> Iterator[Range]:
         reader = CaptureReader(capture)
@@ -88,7 +89,7 @@ class CaptureEvents:
 
 
 class AliveDeclarations:
-    """Declarations without an end, as the state at the start of a segment has them."""
+    """Declarations that have not ended, as in the state at the start of a segment."""
 
     def __init__(self) -> None:
         self._alive: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -143,7 +144,7 @@ def _files(starts: list[FileStart], shift: int) -> tuple[FileStart, ...]:
 
 
 def _placed(rows: pa.Table, capture: str, files: tuple[FileStart, ...]) -> pa.Table:
-    """Rows with the file of their packet, and numbers that count from its beginning."""
+    """Rows with the file of each packet, and the packet's number in that file."""
 
     def file_of(packet: int) -> FileStart:
         return next(file for file in reversed(files) if packet > file.before or file is files[0])

@@ -1,4 +1,4 @@
-"""CaptureFolder: rotated captures (`tcpdump -G`, `dumpcap -b`), the last of which grows."""
+"""CaptureFolder: rotated captures (`tcpdump -G`, `dumpcap -b`), of which the last one grows."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class CaptureFolder:
             except CaptureError:
                 if os.path.exists(path) and os.path.getsize(path) > _PCAP_HEADER_BYTES:
                     raise
-                # It was just created, or just removed.
+                # The file was just created or removed.
                 return None
             finally:
                 found.close()
@@ -64,11 +64,11 @@ class CaptureFolder:
         return self._first_ns[path]
 
     def end_of(self, file: LiveFile, files: list[LiveFile]) -> Cut | None:
-        """Not known: a capture does not tell how many packets it has."""
+        """None: a capture does not contain the number of its packets."""
         return None
 
     def state_at(self, file: LiveFile, position: int) -> bytes:
-        """Nothing: the packets before are read (`CaptureReader`)."""
+        """Empty: earlier packets are read instead (`CaptureReader`)."""
         return b""
 
     def cuts(self, file: LiveFile, position: int, packet: int) -> Iterator[Cut]:
@@ -78,7 +78,7 @@ class CaptureFolder:
         except OSError as error:
             raise LakeError.from_os(error, file.path) from None
         if head.startswith(_COMPRESSED_MAGICS):
-            # It is read to its end at once: nothing is appended to a compressed file.
+            # Nothing is appended to a compressed file: it is read to its end in one batch.
             yield _end_of_compressed(file.path)
             return
         window = FileWindow(file.path, position)
@@ -92,7 +92,8 @@ class CaptureFolder:
 
 
 def _end_of_compressed(path: str) -> Cut:
-    """The position is that in the content: it does not change when a capture is compressed."""
+    """The end of a compressed capture: the position counts uncompressed bytes, so that it does not
+    change when a capture is compressed."""
     number, time_ns = 0, 0
     for found in packets((path,), Skipped()):
         number, time_ns = found.number, found.time_ns
@@ -117,7 +118,7 @@ def _pcap_cuts(
         if start + 16 <= len(window.buffer):
             seconds, part, captured, _ = record.unpack_from(window.buffer, start)
             if captured > PACKET_BYTES_MAX:
-                # Damage: what follows is left to the reader, when the file is complete.
+                # Damage: the reader reads the rest when the file is complete.
                 break
             if start + 16 + captured <= len(window.buffer):
                 place += 16 + captured
@@ -158,7 +159,7 @@ def _pcapng_cuts(
 
 
 def _end_of_file(window: FileWindow, place: int, packet: int) -> Cut:
-    """All that is left of a complete file, also if it is damaged."""
+    """The end of a complete file, whose rest may be damaged."""
     while window.refill(place):
         place = window.base + len(window.buffer)
     return Cut(max(place, window.base + len(window.buffer)), packet, 0, True)

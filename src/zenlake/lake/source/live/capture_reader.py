@@ -1,7 +1,7 @@
-"""CaptureReader: rotated captures, read piece after piece with the state of their connections.
+"""CaptureReader: reads rotated captures piece by piece with the state of their connections.
 
-A piece is read after all packets before it. A reader that is kept goes on where it is, so that each
-packet is read once, whatever the number of pieces and of files.
+A piece is read after all packets before it. A reader continues at its position, so that each packet
+is read once, independent of the number of pieces and files.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class FileStart(NamedTuple):
     before: int
     name: str
     file: str
-    """The same, with the ending of a compression."""
+    """The path of the file, including the suffix of its compression."""
 
 
 class CaptureReader:
-    """After an error it must not be used any more."""
+    """Reads pieces in order; unusable after an error."""
 
     def __init__(self, capture: str) -> None:
         self._capture = capture
@@ -42,13 +42,13 @@ class CaptureReader:
         self._skipped = Skipped()
         self._packets: Generator[Packet, None, None] | None = None
         self._number = 0
-        """The packets that were read of the last file."""
+        """The number of packets that were read from the last file."""
 
         self.starts: list[FileStart] = []
-        """Of the files that were read, or begun: the last of them."""
+        """The files that were read so far, with the one that is being read."""
 
     def is_before(self, piece: Piece) -> bool:
-        """Whether all that was read is before a piece, and nothing was left out."""
+        """Whether a piece can be read next: only earlier packets were read, none was skipped."""
         if not self.starts:
             return True
         names = [*map(name_of_capture, piece.earlier), piece.name]
@@ -59,7 +59,8 @@ class CaptureReader:
         return last != piece.name or self._number <= piece.first
 
     def skip_to(self, piece: Piece, tables: Collection[str] = ()) -> Tables:
-        """Read all packets before a piece; the rows of some tables, counted through all files."""
+        """Reads all packets before a piece; returns their rows of some tables, with packets counted
+        through all files."""
         found: Tables = {}
         exact = ExactReader(self._trace, self._capture, tables) if tables else None
 
@@ -70,7 +71,7 @@ class CaptureReader:
         known = {start.name for start in self.starts[:-1]}
         for path in piece.earlier:
             if name_of_capture(path) not in known:
-                # An old capture that was removed meanwhile only held the state of connections.
+                # A missing old capture is tolerated: only the state of its connections is lost.
                 self._begin(path, compressed_or_not(path))
                 self._feed(None, exact, keep)
         self._begin(piece.path, compressed_or_not(piece.path) or piece.path)
@@ -85,7 +86,7 @@ class CaptureReader:
         """Calls `write` with the rows that packets of the piece complete; returns the last time.
 
         The end of the piece is not the end of the capture, so the trace is not finished. Packets
-        have their numbers in the file or, if `is_through`, count through all files.
+        are counted in each file or, if `is_through`, through all files.
         """
         self.skip_to(piece)
         name = os.path.basename(piece.path)

@@ -1,9 +1,9 @@
 """CaptureRows: the rows of rotated captures, read in the planning process or in one task.
 
-The state of connections cannot be sent to a task: it is all that was read of them. So the planning
-process keeps a reader, which reads each new packet once, and tasks get rows. A large batch, such
-as the first one of an old folder, is read by one task instead. Then the reader catches up with the
-next batch. Both give the same rows, because both read the same packets before.
+The state of connections is too large to send to a task. So the planning process has a reader, which
+reads each new packet once, and tasks get rows. A large batch, such as the first one of an old
+folder, is read by one task instead; then the reader catches up with the next batch. Both return the
+same rows, because both have read the same packets before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from zenlake.lake.source.live.planner import Piece
 from zenlake.lake.source.live.range_rows import path_of
 
 PLANNED_BYTES_MAX: Final = 16 << 20
-"""Bytes of captures whose rows are read in the planning process."""
+"""The most bytes of captures whose rows the planning process reads."""
 _PARTITION_BYTES: Final = 8 << 20
 
 
@@ -31,13 +31,13 @@ class PlannedRows(NamedTuple):
 
 
 class CaptureBatch(NamedTuple):
-    """Captures that one task reads, one after the other."""
+    """Pieces of captures that one task reads in order."""
 
     pieces: tuple[Piece, ...]
 
 
 class CaptureRows:
-    """Lives in the planning process."""
+    """Used in the planning process."""
 
     def __init__(self, capture: str, table: Table) -> None:
         self._capture = capture
@@ -47,7 +47,7 @@ class CaptureRows:
         self._planned: list[PlannedRows] = []
 
     def partitions(self, pieces: list[Piece], count_min: int) -> list[PlannedRows | CaptureBatch]:
-        """The parts of a micro-batch, of which each is for one task."""
+        """The parts of a micro-batch, one for each task."""
         if not pieces:
             return []
         if pieces == self._pieces:
@@ -55,7 +55,7 @@ class CaptureRows:
             return list(self._planned)
         size = sum(piece.stop - piece.start for piece in pieces)
         if size > PLANNED_BYTES_MAX or not all(map(path_of, pieces)):
-            # The task reports a file that was just removed.
+            # If a file was just removed, the task reports it.
             return [CaptureBatch(tuple(pieces))]
         self._planned = self._read(pieces, count_min)
         self._pieces = pieces
@@ -74,7 +74,7 @@ class CaptureRows:
 
         for piece in pieces:
             reader.read(piece, (self._table.name,), pick)
-        # Not kept after an error, when it is somewhere within a packet.
+        # After an error the reader is dropped, because its position is undefined.
         self._reader = reader
         return _divided(pa.concat_tables(parts), count_min) if parts else []
 
@@ -86,7 +86,7 @@ def _divided(rows: pa.Table, count_min: int) -> list[PlannedRows]:
 
 
 def packed(rows: pa.Table) -> bytes:
-    """A table as bytes; only its own rows, also if it is part of a larger one."""
+    """A table as bytes, with its own rows only, even if it is a slice of a larger table."""
     out = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression="lz4")
     with pa.ipc.new_stream(out, rows.schema, options=options) as writer:

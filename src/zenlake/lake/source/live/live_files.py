@@ -1,4 +1,4 @@
-"""What the planning process needs to know about files that grow."""
+"""Files that grow, as the planning process sees them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, Protocol
 
 WINDOW_BYTES: Final = 4 << 20
-"""Bytes of a file that are read at a time."""
+"""The number of bytes that one read requests."""
 
 
 _COMPRESSION: Final = re.compile(r"\.(?:gz|zst)$")
 
 
 def name_of_capture(path: str) -> str:
-    """The name of a rotated capture, which stays the same when it is compressed."""
+    """The name of a rotated capture without the suffix of a compression."""
     return _COMPRESSION.sub("", os.path.basename(path))
 
 
@@ -29,12 +29,12 @@ class LiveFile(NamedTuple):
     """A segment of a recording, or a rotated capture."""
 
     name: str
-    """In offsets: without the ending of an unfinished segment or of compression."""
+    """The name in offsets, without the suffix of an unfinished segment or of compression."""
     path: str
     packets_before: int
-    """The number of its first packet less one: 0 in a rotated capture, which counts by itself."""
+    """The number of packets before the file; 0 for a rotated capture, which has its own count."""
     is_complete: bool
-    """Whether nothing will be appended: a newer file exists, or it was sealed."""
+    """Whether nothing will be appended, because the file was sealed or a newer one exists."""
 
 
 class Cut(NamedTuple):
@@ -46,7 +46,7 @@ class Cut(NamedTuple):
     time_ns: int
     """The time of that packet."""
     is_quiet: bool
-    """Whether no session is being opened. The rows of a handshake are only complete after it."""
+    """Whether no session is being opened: the rows of a handshake are complete only after it."""
 
 
 class LiveFolder(Protocol):
@@ -55,7 +55,7 @@ class LiveFolder(Protocol):
     capture: str
     """The folder as given."""
     recording: str | None
-    """The id in its offsets."""
+    """The id of the recording, which offsets contain."""
 
     def files(self) -> list[LiveFile]:
         """Files in the order of their packets."""
@@ -70,12 +70,12 @@ class LiveFolder(Protocol):
         ...
 
     def state_at(self, file: LiveFile, position: int) -> bytes:
-        """Blocks with which a reader begins at a position of a segment, instead of its start."""
+        """Blocks of state with which a reader can begin at a position of a segment."""
         ...
 
 
 class FileWindow:
-    """Part of a file: `buffer` begins at `base`."""
+    """A part of a file: `buffer` has the bytes from offset `base` on."""
 
     def __init__(self, path: str, position: int) -> None:
         self._file = open(path, "rb", buffering=0)  # noqa: SIM115  # until `close`
@@ -83,7 +83,7 @@ class FileWindow:
         self.buffer = b""
 
     def refill(self, position: int) -> bool:
-        """Drops bytes before a position and reads more; False at the end of the file."""
+        """Drops bytes before a position and reads more; returns False at the end of the file."""
         kept = self.buffer[position - self.base :]
         self._file.seek(position + len(kept))
         added = self._file.read(WINDOW_BYTES)

@@ -1,4 +1,4 @@
-"""NetworkRecorder: `zenlake record` as a child of the planning process, while its query runs."""
+"""NetworkRecorder: runs `zenlake record` as a child of the planning process of a query."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OTHER_RECORDER: Final = "another recorder writes to it"
 
 
 class NetworkRecorder:
-    """Records into a folder, or leaves that to another recorder which has locked it."""
+    """Records into a folder, unless another recorder has locked it and does so."""
 
     def __init__(self, network: Network, folder: str) -> None:
         parent = os.path.dirname(folder)
@@ -55,7 +55,7 @@ class NetworkRecorder:
         self._wait(folder)
 
     def _wait(self, folder: str) -> None:
-        """Until the recording exists."""
+        """Waits until the recording exists."""
         until = time.monotonic() + _START_SECONDS
         while self._process.poll() is None and not is_recording(folder):
             if time.monotonic() > until:
@@ -65,9 +65,9 @@ class NetworkRecorder:
         self.check()
 
     def check(self) -> None:
-        """An error if the recorder has ended, with its own words.
+        """Raises an error with the recorder's message if the recorder has ended.
 
-        A folder that another recorder has locked is followed.
+        That another recorder has locked the folder is no error: its recording is followed.
         """
         if self._process.poll() is None or self._is_left_to_another:
             return
@@ -92,5 +92,5 @@ class NetworkRecorder:
 
 
 def _end_with_parent() -> None:
-    """In the child: a planning process that is killed takes its recorder with it."""
+    """In the child: let the kernel end the recorder when the planning process is killed."""
     ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGTERM)

@@ -2,12 +2,12 @@
 
     {"segment": "00000003", "position": 123456, "packet": 9876, "recording": "5f0c..."}
 
-`segment` is a segment of a recording without its ending, or the name of a rotated capture;
-`position` is the byte offset of a block or record in it. The rest is optional in offsets that users
-write: `packet` is the number of packets before the position (of the recording, or of the file), and
-`recording` the id of the recording. They reveal offsets of another folder, and tell how much is
-missing if old segments were removed. Offsets of `queries` and `replies` have `oldest_open`, the
-offset from which a reader must look for requests without an outcome.
+`segment` is a segment of a recording without its suffix, or the name of a rotated capture;
+`position` is the byte offset of a block or record in it. The other fields are optional in offsets
+that users write: `packet` is the number of packets before the position (of the recording, or of the
+file), and `recording` the id of the recording. With them, offsets of another folder are refused,
+and the number of packets in removed segments is known. Offsets of `queries` and `replies` have
+`oldest_open`, the offset from which a reader must look for requests without an outcome.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Offset(NamedTuple):
     """The beginning of the batch with the oldest request that is open here."""
 
     def to_json(self) -> dict[str, Any]:
-        """For Spark, without what is not known."""
+        """The offset for Spark, without unknown fields."""
         found = {name: value for name, value in self._asdict().items() if value is not None}
         if self.oldest_open is not None:
             found["oldest_open"] = self.oldest_open._replace(oldest_open=None).to_json()

@@ -36,7 +36,7 @@ _NETWORK: Final = ("connect", "subscribe", "recordingLocation")
 _LISTED_MAX: Final = 64
 
 READ_TABLES: Final = ("batches", "messages", "samples")
-"""Tables with one row for each batch or message: rows appear as soon as it was recorded."""
+"""Tables with one row for each batch or message; a row appears as soon as that is recorded."""
 SETTLED_TABLES: Final = ("queries", "replies")
 """Tables whose rows appear when the outcome of the query is certain."""
 
@@ -54,10 +54,10 @@ class Network(NamedTuple):
 
 
 class StreamOptions(NamedTuple):
-    """What to follow, from where on, and how much at a time."""
+    """The folder to follow, the offset to start from, and the limits of a micro-batch."""
 
     rows: Options
-    """Table and conditions."""
+    """The table and the conditions."""
     start: str | Offset = EARLIEST
     start_ns: int | None = None
     bytes_max: int | None = None
@@ -65,7 +65,7 @@ class StreamOptions(NamedTuple):
     partitions_min: int = 1
     fails_on_loss: bool = True
     network: Network | None = None
-    """What to record, if no path is given."""
+    """The network to record, if there is no path."""
 
     @property
     def path(self) -> str:
@@ -77,7 +77,7 @@ class StreamOptions(NamedTuple):
 
 
 def has_stream_options(given: Mapping[str, str]) -> bool:
-    """Whether an option is given that only streams have."""
+    """Whether an option is set that only streams have."""
     return any(name.lower() in _NAMES for name in given)
 
 
@@ -95,7 +95,7 @@ def read_stream_options(given: Mapping[str, str]) -> StreamOptions:
         of_rows["path"] = _recording_location(options, network)
     rows = read_options(of_rows)
     if len(rows.paths) != 1:
-        raise LocalError("a stream follows one folder: give one path to load()")
+        raise LocalError("a stream follows one folder: pass one path to load()")
     _check_table(rows.table.name)
     start, start_ns = _start(options)
     return StreamOptions(
@@ -114,13 +114,13 @@ def _network(options: Mapping[str, str]) -> Network | None:
     given = [name for name in _NETWORK if name.lower() in options]
     if not given and "checkpointlocation" in options:
         raise LocalError(
-            "option checkpointLocation is for the writer; of a reader it says beside which folder "
-            "a network is recorded (connect and subscribe)"
+            "option checkpointLocation is for the writer; a reader that records a network "
+            "(connect and subscribe) stores the recording beside it"
         )
     if not given:
         return None
     if has_path(options):
-        raise LocalError(f"option {given[0]} records a network: give no path to load() with it")
+        raise LocalError(f"option {given[0]} records a network: pass no path to load() with it")
     for name in _NETWORK[:2]:
         if name not in options:
             raise LocalError(f"option {name} is missing: a network needs connect and subscribe")
@@ -149,11 +149,12 @@ def _recording_location(options: Mapping[str, str], network: Network) -> str:
 
 
 def default_location(network: Network) -> str:
-    """The folder of a recording that no option names. A restart on the same machine finds it.
+    """The folder of a recording that no option names, the same after a restart on this machine.
 
-    Spark 4.3 passes the place of the checkpoint to `PythonScan.toMicroBatchStream`, which drops it:
-    the planning process gets the options of the reader, the schema and the size of Arrow batches,
-    but neither the options of the writer nor the configuration of the session.
+    It cannot be derived from the checkpoint: Spark 4.3 passes its location to
+    `PythonScan.toMicroBatchStream`, which drops it. The planning process gets the options of the
+    reader, the schema and the size of Arrow batches, but neither the options of the writer nor the
+    configuration of the session.
     """
     name = hashlib.sha256(repr(network).encode()).hexdigest()[:32]
     return os.path.join(tempfile.gettempdir(), f"zenlake-streams-{os.getuid()}", name)
@@ -164,7 +165,7 @@ def _check_table(name: str) -> None:
         return
     raise LocalError(
         f"readStream has the tables {', '.join(READ_TABLES + SETTLED_TABLES)}; rows of {name}"
-        " change while traffic goes on: zenlake pipeline --follow keeps them in a lake, which"
+        " change with later traffic: zenlake pipeline --follow keeps them in a lake, which"
         " lake.open reads"
     )
 
@@ -174,7 +175,7 @@ def _start(options: Mapping[str, str]) -> tuple[str | Offset, int | None]:
     moment = options.get("startingtimestamp")
     if moment is not None:
         if text is not None:
-            raise LocalError("give startingOffsets or startingTimestamp, not both")
+            raise LocalError("use startingOffsets or startingTimestamp, not both")
         return EARLIEST, moment_ns("startingTimestamp", moment)
     if text is None:
         return EARLIEST, None

@@ -1,4 +1,4 @@
-"""Planner: where micro-batches begin and end, and which byte ranges their tasks read."""
+"""Planner: chooses where micro-batches begin and end, and which byte ranges their tasks read."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from zenlake.limits import STREAM_HANDSHAKE_SECONDS_MAX
 logger = logging.getLogger("zenlake.lake.source")
 
 PIECE_BYTES_MAX: Final = 64 << 20
-"""Bytes of a partition: by default a segment."""
+"""The size of a partition in bytes: by default that of a segment."""
 PIECE_BYTES_MIN: Final = 8 << 20
 """A smaller range is not divided among the cores, unless `minPartitions` asks for it."""
 
 
 class Piece(NamedTuple):
-    """A range of one file that one task reads; sent to the task."""
+    """A range of one file that one task reads."""
 
     path: str
     name: str
@@ -44,15 +44,15 @@ class Piece(NamedTuple):
     """The number of its last packet; None if it ends with its file."""
     is_recording: bool
     state: bytes = b""
-    """Blocks that stand for all packets of its segment before it."""
+    """Blocks of state that replace all earlier packets of the segment."""
     earlier: tuple[str, ...] = ()
-    """Rotated captures before this file, which are read before it for the state of connections."""
+    """Rotated captures before this file, which are read for the state of connections."""
     with_earlier_declarations: bool = False
-    """Whether declarations that are alive at its beginning are rows too."""
+    """Whether declarations that are alive at its beginning become rows too."""
 
 
 class Limits(NamedTuple):
-    """How much one micro-batch may read."""
+    """The limits of one micro-batch."""
 
     bytes_max: int | None = None
     files_max: int | None = None
@@ -78,14 +78,14 @@ def _may_become_captures(path: str) -> bool:
 
 
 class Planner:
-    """Chooses offsets; it remembers nothing that a restart would need."""
+    """Chooses offsets; it has no state that a restart would need."""
 
     def __init__(self, folder: LiveFolder, fails_on_loss: bool) -> None:
         self._folder = folder
         self._fails_on_loss = fails_on_loss
         self.is_recording = folder.recording is not None
         self._latest: Offset | None = None
-        """The end as it was last seen: what is before need not be read again."""
+        """The last known end: files need not be read again before it."""
         self._lost: set[str] = set()
         """Offsets whose loss was reported."""
 
@@ -107,7 +107,7 @@ class Planner:
         return self._latest
 
     def at_time(self, time_ns: int) -> Offset:
-        """The first packet that is not older; the end if all are."""
+        """The offset of the first packet that is not older; the end if all packets are."""
         files = self._folder.files()
         if not files:
             return self.earliest()
@@ -128,7 +128,7 @@ class Planner:
         return 1 << 63 if first is None or not first.time_ns else first.time_ns
 
     def check(self, offset: Offset) -> Offset:
-        """An offset of a user or a checkpoint, if it may be one of this folder."""
+        """Refuses an offset of a user or a checkpoint that cannot be one of this folder."""
         if offset.recording is not None and offset.recording != self._folder.recording:
             raise LocalError(
                 f"the offset belongs to the recording {offset.recording[:64]!a}, and "
@@ -140,7 +140,7 @@ class Planner:
         return offset
 
     def complete(self, offset: Offset) -> Offset:
-        """An offset that a user wrote, with the number of its packet."""
+        """Adds the packet number to an offset that a user wrote."""
         file = next((one for one in self._folder.files() if one.name == offset.segment), None)
         if file is None:
             raise LocalError(f"{self._folder.capture} has no {offset.segment!a} to start from")
@@ -158,7 +158,7 @@ class Planner:
     def advance(self, start: Offset, limits: Limits, mark: Offset | None = None) -> Offset:
         """The end of the next micro-batch; `start` if nothing is new.
 
-        A single block may exceed the limit of bytes, because the stream could not go on otherwise.
+        A single block may exceed the byte limit, because the stream could not continue otherwise.
         """
         found = quiet = start = start._replace(oldest_open=None)
         last_ns = 0
@@ -167,13 +167,13 @@ class Planner:
         for file, position, packet in self._rest(files, start):
             if limits.files_max is not None and used_files >= limits.files_max:
                 break
-            if mark is not None and self._is_behind(mark, file):
+            if mark is not None and self._begins_after(mark, file):
                 break
             stop_at = mark.position if mark is not None and mark.segment == file.name else None
             is_used = False
             cuts = self._folder.cuts(file, position, packet)
             if stop_at is None and limits == Limits():
-                # Where nothing limits the batch, only the last file must be read here.
+                # Without limits, only the last file must be read here.
                 whole = self._folder.end_of(file, files)
                 cuts = cuts if whole is None else iter((whole,))
             for cut in cuts:
@@ -189,7 +189,7 @@ class Planner:
                 is_used = is_used or cut.position > position
             used_bytes += found.position - position if found.segment == file.name else 0
             used_files += is_used
-        # While sessions are being opened, the batch ends before them, unless nothing follows.
+        # The batch ends before sessions that are being opened, unless it would be empty.
         is_fresh = abs(time.time_ns() - last_ns) < STREAM_HANDSHAKE_SECONDS_MAX * 1_000_000_000
         return quiet if is_fresh else found
 
@@ -199,7 +199,7 @@ class Planner:
         chosen: list[tuple[LiveFile, Cut, int | None]] = []
         size = 0
         for file, position, packet in self._rest(files, start):
-            if self._is_behind(end, file):
+            if self._begins_after(end, file):
                 break
             stop_at = end.position if end.segment == file.name else None
             size += (_size_of(file) if stop_at is None else stop_at) - position
@@ -225,7 +225,7 @@ class Planner:
         files: list[LiveFile],
         piece_bytes: int,
     ) -> list[Cut]:
-        """Where a range of one file may be divided, with its beginning and end."""
+        """The cuts at which a range of one file may be divided, including its beginning and end."""
         whole = self._folder.end_of(file, files)
         is_asked = whole is not None and stop_at in (None, whole.position)
         if whole is not None and is_asked and whole.position - begin.position <= piece_bytes:
@@ -260,7 +260,7 @@ class Planner:
             target = begin.position + piece_bytes
             index = max(bisect_right(places, target) - 1, bisect_right(places, begin.position))
             cut = quiet[index]
-            # The rest is not worth a task of its own.
+            # The rest is too small for another task.
             if cuts[-1].position - cut.position < piece_bytes // 8:
                 cut = cuts[-1]
             is_end = file.is_complete and cut is cuts[-1] and not self.is_recording
@@ -278,7 +278,7 @@ class Planner:
             begin = cut
 
     def _rest(self, files: list[LiveFile], start: Offset) -> Iterator[tuple[LiveFile, int, int]]:
-        """Files from an offset on, each with the position and packet to go on from."""
+        """Files from an offset on, each with the position and packet to continue from."""
         self.check(start)
         if not start.segment:
             yield from ((file, 0, file.packets_before) for file in files)
@@ -299,7 +299,7 @@ class Planner:
             yield file, 0, file.packets_before
 
     def _check_next(self, before: LiveFile, file: LiveFile) -> None:
-        """Segments are numbered without gaps."""
+        """Checks that segments are numbered without gaps."""
         if self.is_recording and int(file.name) != int(before.name) + 1:
             missing = Offset(f"{int(before.name) + 1:08}", 0)
             self._report_loss(missing, [file])
@@ -310,7 +310,7 @@ class Planner:
         try:
             size = os.path.getsize(file.path)
         except FileNotFoundError:
-            # It was sealed or removed just now.
+            # The file was just sealed or removed.
             return
         if start.position > size:
             raise LakeError(
@@ -325,7 +325,7 @@ class Planner:
         return files
 
     def _report_loss(self, start: Offset, later: list[LiveFile]) -> None:
-        """A file that a query was about to read is gone."""
+        """Reports that a file that a query was about to read is missing."""
         if self.is_recording:
             if later and later[0].packets_before == start.packet:
                 # The missing segment was read to its end.
@@ -341,13 +341,13 @@ class Planner:
         text = f"{lost}, which this query had not read to the end"
         if self._fails_on_loss:
             raise LakeError(
-                f"{text} (option failOnDataLoss=false goes on after them)", self._folder.capture
+                f"{text} (option failOnDataLoss=false continues after them)", self._folder.capture
             )
         if lost not in self._lost:
             self._lost.add(lost)
-            logger.warning("%s: %s; going on after them", self._folder.capture, text)
+            logger.warning("%s: %s; continuing after them", self._folder.capture, text)
 
-    def _is_behind(self, end: Offset, file: LiveFile) -> bool:
+    def _begins_after(self, end: Offset, file: LiveFile) -> bool:
         """Whether a file begins after an offset."""
         if not end.segment:
             return True

@@ -1,4 +1,4 @@
-"""Rows of a piece of a recording: what a task reads."""
+"""The rows of a piece of a recording, as a task reads them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from zenlake.lake.source.live.recording_folder import sealed_or_not
 Write = Callable[[Tables], None]
 
 _BEFORE_ALL: Final = -(1 << 36)
-"""The number of the first packet that is read for the state only; `seq` has room for it."""
+"""The number of the first state packet, small enough to be part of `seq`."""
 
 
 def read_piece(piece: Piece, capture: str, tables: Collection[str], write: Write) -> int:
-    """Calls `write` with tables of the packets in the piece; the time of the last packet."""
+    """Calls `write` with the rows of the piece; returns the time of its last packet."""
 
     def pick(found: Tables) -> None:
         chosen = {
@@ -49,7 +49,7 @@ def path_of(piece: Piece) -> str | None:
 
 
 def _segment_of(piece: Piece) -> bytes:
-    """A segment that has only the piece, and the state before it."""
+    """A segment with the state before the piece, and the piece."""
     path = sealed_or_not(piece.path)
     try:
         with open(path, "rb") as file:

@@ -1,4 +1,4 @@
-"""RecordingFolder: the segments of a recording, and the positions at which they may be cut."""
+"""RecordingFolder: the segments of a recording, and the positions where a batch may end."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PACKET: Final = Struct("<IIIIIII")
 _TRAILER_MARK: Final = Struct("<HHI").pack(19373, 20, ENTERPRISE)
 _SECTION_BYTES_MAX: Final = 4_096
 _LARGE_BYTES: Final = 60_000
-"""A batch in two packets fills the first one."""
+"""The size of the first packet of a batch that is longer than a packet."""
 _HANDSHAKES_MAX: Final = 1_024
 _TCP: Final = 6
 _FIN_RST: Final = 0x05
@@ -58,7 +58,7 @@ class RecordingFolder:
         self.capture = capture
         self.recording: str | None = _id_of(path)
         self._packets_before: dict[str, int] = {}
-        self._tracked: _Tracked | None = None
+        self._tracked: _TrackedState | None = None
 
     def files(self) -> list[LiveFile]:
         found: dict[str, str] = {}
@@ -66,7 +66,7 @@ class RecordingFolder:
             names = os.listdir(self._path)
         except OSError as error:
             raise LakeError.from_os(error, self._path) from None
-        # `a.pcapng` is listed before `a.pcapng.part`; while a segment is sealed both may appear.
+        # While a segment is sealed, `a.pcapng` and `a.pcapng.part` may both appear, in this order.
         for name in sorted(names):
             if match := _SEGMENT.fullmatch(name):
                 found.setdefault(match[1], os.path.join(self._path, name))
@@ -75,7 +75,7 @@ class RecordingFolder:
         for place, name in enumerate(ordered):
             before = self._before(name, found[name])
             if before is None:
-                # Removed since it was listed, or not even its first block is written.
+                # The file was removed after it was listed, or its first block is not written yet.
                 continue
             is_complete = place + 1 < len(ordered) or not found[name].endswith(".part")
             files.append(LiveFile(name, found[name], before, is_complete))
@@ -102,12 +102,12 @@ class RecordingFolder:
         except OSError as error:
             raise LakeError.from_os(error, file.path) from None
         try:
-            yield from _Walk(window, position, packet, file.is_complete).cuts()
+            yield from _BlockWalk(window, position, packet, file.is_complete).cuts()
         finally:
             window.close()
 
     def end_of(self, file: LiveFile, files: list[LiveFile]) -> Cut | None:
-        """The last cut of a segment: the next one tells how many packets were recorded before."""
+        """The last cut of a segment: the next segment has the number of packets before it."""
         place = files.index(file)
         if place + 1 == len(files) or int(files[place + 1].name) != int(file.name) + 1:
             return None
@@ -118,10 +118,10 @@ class RecordingFolder:
         return Cut(size, files[place + 1].packets_before, 0, True)
 
     def state_at(self, file: LiveFile, position: int) -> bytes:
-        """Blocks with which a reader begins at a position of a segment, instead of its start."""
+        """Blocks of state with which a reader can begin at a position of a segment."""
         tracked = self._tracked
         if tracked is None or tracked.name != file.name or tracked.position > position:
-            tracked = self._tracked = _Tracked(file.name)
+            tracked = self._tracked = _TrackedState(file.name)
         try:
             with open(sealed_or_not(file.path), "rb") as opened:
                 opened.seek(tracked.position)
@@ -132,7 +132,7 @@ class RecordingFolder:
         return b"".join(packet_block(STATE, one.time_ns, one.data, one.flags, 0) for one in packets)
 
 
-class _Tracked:
+class _TrackedState:
     """The state of all links at a position of a segment."""
 
     def __init__(self, name: str) -> None:
@@ -141,7 +141,7 @@ class _Tracked:
         self.tracker = StateTracker()
 
     def feed(self, data: bytes) -> None:
-        """The blocks that follow, up to a cut. Damaged ones are skipped, as readers skip them."""
+        """Applies the following blocks, up to a cut. Damaged ones are skipped, as readers do."""
         start = 0
         while start + 12 <= len(data):
             type, length = _HEAD.unpack_from(data, start)
@@ -186,8 +186,8 @@ def _id_of(path: str) -> str:
     return str(found["id"])
 
 
-class _Walk:
-    """Goes from block to block. Damaged blocks are skipped, as readers skip them."""
+class _BlockWalk:
+    """Steps from block to block. Damaged blocks are skipped, as readers do."""
 
     def __init__(self, window: FileWindow, position: int, packet: int, is_complete: bool) -> None:
         self._window = window
@@ -196,9 +196,9 @@ class _Walk:
         self._is_complete = is_complete
         self._time_ns = 0
         self._opening: dict[bytes, int] = {}
-        """When handshakes began, by the addresses of their links."""
+        """The start times of unfinished handshakes, by the addresses of their links."""
         self._is_partial = False
-        """Whether the batch of the last packet goes on in the next one."""
+        """Whether the batch of the last packet continues in the next packet."""
 
     def cuts(self) -> Iterator[Cut]:
         window = self._window
@@ -234,9 +234,9 @@ class _Walk:
         return Cut(self._position, self._packet, self._time_ns, not self._opening)
 
     def _whole_block(self) -> int:
-        """The length of the block at the position, all of which is in the window; 0 at the end.
+        """Reads the whole block at the position into the window; returns its length, 0 at the end.
 
-        After damage the position moves to the next block.
+        After damage, the position moves to the next block.
         """
         window = self._window
         while True:

@@ -1,9 +1,9 @@
-"""Settled rows: queries and replies, once nothing can change the outcome of the query.
+"""Settled rows: rows of queries and replies, once nothing can change the outcome of the query.
 
 A query is settled at its final response, when its session ends, when its number is used again, or
-with the first packet after its deadline. A batch has the queries that were open at its start, or
-asked in it, and are settled at its end. Its task reads from the batch on in which the oldest of
-them was asked, and derives rows by the same steps as for captures.
+with the first packet after its deadline. A batch has the queries that were open at its start or
+asked in it, and that are settled at its end. Its task reads from the batch with the oldest of these
+requests on, and derives rows by the same steps as for captures.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EVENTS: Final = "exchange_events"
 DECLARATIONS: Final = "declare_events"
 SESSIONS: Final = "sessions"
 _DEADLINE_MS_MAX: Final = 1e11
-"""As in `derive/steps/requests.py`: a longer timeout is none."""
+"""A longer timeout counts as none, as in `derive/steps/requests.py`."""
 _COLUMNS: Final = ("session", "link", "side", "request_id", "kind", "seq", "time_ns", "timeout_ms")
 
 Request = tuple[str, int]
@@ -41,22 +41,22 @@ class Range(NamedTuple):
     """The events of some packets."""
 
     is_inside: bool
-    """Whether they are in the batch, and not before it."""
+    """Whether the packets are in the batch, not before it."""
     tables: Tables
     last_ns: int
     """The time of the last packet."""
 
 
 class SettledBatch(Protocol):
-    """What the task of a batch reads."""
+    """The input of a batch's task."""
 
     @property
     def first(self) -> int:
-        """The number of the last packet before the batch, known when that was read."""
+        """The number of the last packet before the batch, known after the earlier ranges."""
         ...
 
     def ranges(self, capture: str) -> Iterator[Range]:
-        """From the oldest request on that is open at the start of the batch."""
+        """The ranges, from the oldest request on that is open at the start of the batch."""
         ...
 
     def placed(self, rows: pa.Table, capture: str) -> pa.Table:
@@ -76,7 +76,7 @@ class SettledPieces(NamedTuple):
 
     def ranges(self, capture: str) -> Iterator[Range]:
         for number, piece in enumerate((*self.before, *self.pieces)):
-            # Declarations that are alive at the beginning explain why nobody answered.
+            # Declarations that are alive at the beginning explain why there was no answer.
             chosen = piece._replace(with_earlier_declarations=number == 0)
             found, last_ns = read_events(chosen, capture, (EVENTS, DECLARATIONS, SESSIONS))
             yield Range(number >= len(self.before), found, last_ns)
@@ -89,7 +89,7 @@ class _Open(NamedTuple):
     request: Request
     deadline_ns: int | None
     batch: Any
-    """Where its micro-batch begins."""
+    """The start of the micro-batch with the request."""
 
 
 class OpenRequests:
@@ -105,7 +105,7 @@ class OpenRequests:
 
     @property
     def batches(self) -> list[Any]:
-        """The batches in which they were asked."""
+        """The batches with open requests."""
         return [one.batch for one in self._open.values()]
 
     def feed(self, tables: Tables, last_ns: int, batch: Any = None) -> None:
@@ -133,7 +133,7 @@ class OpenRequests:
 def ended_sessions(tables: Tables) -> set[str]:
     """The sessions that have ended.
 
-    One that was silent until the end of what was read may go on afterwards.
+    A session that was silent until the last packet may continue afterwards.
     """
     names = ("session", "closed_ns", "ended_by")
     return {
@@ -199,7 +199,7 @@ def _in(rows: pa.Table, column: str, requests: set[Request]) -> pa.Array:
 
 
 def _last_of_each(parts: list[pa.Table]) -> pa.Table:
-    """Each piece has a row for every session that it shows: the last one knows most."""
+    """The last row of each session: every piece has a row, and the last one is most complete."""
     schema = WRITTEN[SESSIONS].base.arrow
     whole = pa.concat_tables(parts) if parts else schema.empty_table()
     last = {name: place for place, name in enumerate(whole["session"].to_pylist())}
@@ -207,7 +207,7 @@ def _last_of_each(parts: list[pa.Table]) -> pa.Table:
 
 
 def _with_silent_ones(sessions: pa.Table) -> pa.Table:
-    """Those that were silent until the end of what was read have not ended (`ended_sessions`)."""
+    """Marks sessions that were silent until the last packet as not ended (`ended_sessions`)."""
     is_silent = pc.fill_null(pc.equal(sessions["ended_by"], "lease"), False)
     for place, field in enumerate(sessions.schema):
         column = sessions[field.name]

@@ -1,7 +1,7 @@
 """SettledCaptures: `queries` and `replies` of rotated captures, read in the planning process.
 
-It keeps the events since the oldest open request, and the declarations that were alive before, so
-that a task gets events and reads no file. If there are too many events, one task reads the files.
+It keeps the events since the oldest open request, and the declarations that were alive before, and
+sends them to a task, which reads no file. If there are too many events, one task reads the files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from zenlake.lake.source.live.planner import Piece, Planner
 from zenlake.lake.source.live.settled import DECLARATIONS, SESSIONS, OpenRequests
 
 PLANNED_EVENTS_BYTES_MAX: Final = 32 << 20
-"""Bytes of events that are kept in the planning process and sent to a task."""
+"""The most bytes of events that the planning process keeps and sends to a task."""
 
 
 class _Kept(NamedTuple):
@@ -32,13 +32,13 @@ class _Kept(NamedTuple):
     end: Offset
     parts: list[tuple[Tables, int]]
     file: int
-    """The place of its first file among those that were read."""
+    """The index of its first file among the files that were read."""
     first: int
     """The number of the last packet before it, counted through all files."""
 
 
 class SettledCaptures:
-    """Lives in the planning process."""
+    """Used in the planning process."""
 
     def __init__(self, planner: Planner, capture: str) -> None:
         self._planner = planner
@@ -49,13 +49,13 @@ class SettledCaptures:
         self._reader: CaptureReader | None = None
         self._requests = OpenRequests()
         self._alive = AliveDeclarations()
-        """Before the events that are kept."""
+        """Declarations that were alive before the kept events."""
         self._kept: list[_Kept] = []
         self._kept_bytes = 0
         self._is_complete = True
-        """Whether there was room for the events of all that is in `_kept`."""
+        """Whether `_kept` has the events of all its batches; False if they were too large."""
         self._starts: dict[int, Offset] = {}
-        """Where the batches of open requests begin; requests have the number of their batch."""
+        """The starts of the batches with open requests, by the number of the batch."""
         self._batches = 0
 
     def after(self, start: Offset, end: Offset) -> Offset:
@@ -69,7 +69,7 @@ class SettledCaptures:
         return end._replace(oldest_open=oldest)
 
     def plan(self, start: Offset, end: Offset) -> PlannedEvents | CaptureEvents | None:
-        """The events of a batch: those that `after` has read, or else read again."""
+        """The events of a batch, which `after` has read; read again if it has not."""
         begin, stop = start._replace(oldest_open=None), end._replace(oldest_open=None)
         if not (self._kept and (self._kept[-1].start, self._kept[-1].end) == (begin, stop)):
             self.after(start, end)
@@ -88,7 +88,7 @@ class SettledCaptures:
         return self._planner.pieces(start, end, 1)
 
     def _continue_from(self, start: Offset, end: Offset) -> None:
-        """Drop what is before the oldest open request, or read from there on."""
+        """Drops events before the oldest open request; reads again from there if necessary."""
         oldest, begin = start.oldest_open, start._replace(oldest_open=None)
         pieces = self._pieces(begin, end)
         is_next = bool(self._kept) and self._kept[-1].end == begin
@@ -129,13 +129,13 @@ class SettledCaptures:
             self._feed(kept, {}, reader.read(piece, EVENT_TABLES, keep, is_through=True))
         self._requests.seen.clear()
         self._kept.append(kept)
-        # Not kept after an error, when it is somewhere within a packet.
+        # After an error the reader is dropped, because its position is undefined.
         self._reader = reader
 
     def _feed(self, kept: _Kept, found: Tables, last_ns: int) -> None:
         self._requests.feed(found, last_ns, self._batches)
         if self._kept_bytes + size_of(found) > PLANNED_EVENTS_BYTES_MAX:
-            # Declarations are needed later: which are alive when these batches are dropped.
+            # Declarations are kept too: some are still alive when these batches are dropped.
             self._is_complete = False
             found = {name: found[name] for name in (DECLARATIONS, SESSIONS) if name in found}
         kept.parts.append((found, last_ns))

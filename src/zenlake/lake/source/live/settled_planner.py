@@ -1,4 +1,4 @@
-"""SettledPlanner: which requests of a recording are open at the end of each batch.
+"""SettledPlanner: finds the requests of a recording that are open at the end of each batch.
 
 `SettledCaptures` does the same for rotated captures.
 """
@@ -17,7 +17,7 @@ from zenlake.lake.source.live.settled import (
 
 
 class SettledPlanner:
-    """Reads the events of each batch in the planning process, to know where the next one looks."""
+    """Reads the events of each batch in the planning process, to find its oldest open request."""
 
     def __init__(self, planner: Planner, capture: str) -> None:
         self._planner = planner

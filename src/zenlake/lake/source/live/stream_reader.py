@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from zenlake.lake.source.live.settled_planner import SettledPlanner
 
 BATCH_ROWS: Final = 16_384
-"""Rows in a batch for Spark."""
+"""The most rows in a record batch for Spark."""
 
 
 class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Plans micro-batches, and is pickled to their tasks."""
+    """Plans micro-batches; Spark pickles it for their tasks."""
 
     def __init__(self, options: StreamOptions, schema: StructType) -> None:
         from zenlake.lake.source.columns import Columns
@@ -47,7 +47,7 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._mark: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """What tasks need: not the planner, which lives in one process."""
+        """The state for tasks, without the planner, which the planning process keeps."""
         return {"_options": self._options, "_columns": self._columns}
 
     def initialOffset(self) -> dict[str, Any]:

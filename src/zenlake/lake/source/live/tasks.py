@@ -1,4 +1,4 @@
-"""Tasks: the rows of a partition, as an iterator."""
+"""Tasks: read the rows of a partition."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def read_rows(partition: Partition, options: StreamOptions) -> Iterator[pa.Table
         elif is_there(partition, options):
             read_piece(partition, options.path, (table,), pick)
 
-    # There are many rows and no cycles, as in the pipeline.
+    # There are many rows and no reference cycles, as in the pipeline.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
     return iterated(read)
 
@@ -58,6 +58,6 @@ def is_there(piece: Piece, options: StreamOptions) -> bool:
         return True
     text = f"{piece.name} was removed before its packets from {piece.first + 1} on were read"
     if options.fails_on_loss:
-        raise LakeError(f"{text} (option failOnDataLoss=false goes on after them)", options.path)
-    logger.warning("%s: %s; going on after them", options.path, text)
+        raise LakeError(f"{text} (option failOnDataLoss=false continues after them)", options.path)
+    logger.warning("%s: %s; continuing after them", options.path, text)
     return False
