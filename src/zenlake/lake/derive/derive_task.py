@@ -31,7 +31,7 @@ IN_MEMORY_BYTES_MAX: Final = 8 << 20
 """Bytes of staged files, which are compressed, up to which all steps fit into memory together."""
 _BATCHES_IN_A_GROUP: Final = 8
 _PARTS_OF_MEMORY: Final = (1, 4, 16)
-"""If the system refuses memory, publications are compared in more and smaller parts."""
+"""Factors for the number of parts in which publications are compared, if memory runs out."""
 _OF_PUBLICATIONS: Final[dict[str, frozenset[str]]] = {
     "captures": PUBLISHED,
     "split": PUBLISHED | PROOFS,
@@ -48,7 +48,7 @@ class Attempt(NamedTuple):
     memory_bytes: int
     events_max: int
     at_once: int
-    """Builds that run at the same time."""
+    """How many builds run at the same time."""
 
 
 def attempts(threads: int, memory_bytes: int) -> list[Attempt]:
@@ -82,7 +82,7 @@ class _Failure(Exception):
 
 
 def _compared(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
-    """Publications: `latencies`, and files of samples whose `trace_id` changes."""
+    """Make `latencies`, and the files of `samples` whose `trace_id` changes."""
     scope = job.get("scope", "captures")
     wanted = _OF_PUBLICATIONS[scope].intersection(job.get("tables", _KINDS))
     paths = [path for files in job["tasks"] for path in files.get(SAMPLES, ())]
@@ -105,7 +105,7 @@ def _compared(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
 
 
 def _built(job: Job) -> list[WrittenFile]:
-    """All other tables, by SQL."""
+    """Make all other tables, by SQL."""
     wanted = job.get("tables", _KINDS)
     chosen = _SCOPES[job.get("scope", "captures")]
     builds = [build for build in chosen if not build.gives.isdisjoint(wanted)]
@@ -197,7 +197,7 @@ class _Writer:
 
 
 def _parts(frame: Frame) -> Iterator[pa.Table]:
-    """Tables of several batches, so that row groups are not too small."""
+    """Join batches into larger tables, so that row groups are not too small."""
     held: list[pa.RecordBatch] = []
     for batch in frame.batches():
         held.append(batch)

@@ -83,7 +83,7 @@ def _footer(file: Any) -> tuple[Struct, int]:
 
 
 def _lead_to(whole: Struct, one: Struct, name: str, shift: int) -> None:
-    """Puts the column of `one` into each row group of `whole`, with offsets plus `shift`."""
+    """Puts the column of `one` into each row group of `whole`; its offsets grow by `shift`."""
     groups, others = whole[_ROW_GROUPS][1], one[_ROW_GROUPS][1]
     for group, other in zip(groups, others, strict=True):
         (chunk,) = other[_COLUMNS][1]

@@ -45,7 +45,7 @@ def joined_files(
 
 
 def _united(parts: list[pa.Table]) -> pa.Table:
-    """Files have dictionaries of their own, and the same column may be a dictionary or not."""
+    """Make the types of a column equal: it may be a dictionary in one file and plain in another."""
     schema = pa.schema(
         [
             field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field

@@ -35,7 +35,7 @@ def replace_trace_ids(source: Path, target: Path, found: pa.Table) -> bool:
 
 
 def with_copies(files: list[dict[str, Any]], copies: dict[str, str]) -> list[dict[str, Any]]:
-    """A list of files in which copies replace the originals."""
+    """The list of files, in which copies replace the originals."""
     return [
         _described(file, copies[file["path"]]) if file["path"] in copies else file for file in files
     ]

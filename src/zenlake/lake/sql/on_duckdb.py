@@ -79,7 +79,7 @@ def write_parquet(
     seconds_max: float | None = None,
     bytes_max: int = SQL_BYTES_MAX,
 ) -> int:
-    """Runs one query and writes its rows; their number. OSError if the disk is full."""
+    """Runs one query and writes its rows; returns their number. OSError if the disk is full."""
     check_literals(sql)
     limit = TimeLimit(seconds_max)
     with (
@@ -88,7 +88,7 @@ def write_parquet(
     ):
         try:
             _check_reads_only(connection, sql)
-            # The query is on lines of its own, because a comment may end it.
+            # The query is on lines of its own, because it may end in a comment.
             inner = connection.extract_statements(sql)[0].query.strip().rstrip(";")
             how = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
             with limit.watching(connection.interrupt):
@@ -145,7 +145,7 @@ def opened(
         duckdb.connect(":memory:") as connection,
     ):
         files_by_table = _checked_files(here, only)
-        # DuckDB shows it on standard output if Python runs no file (`python -c`).
+        # DuckDB would draw its progress bar on standard output if Python runs no file (`-c`).
         connection.execute("SET enable_progress_bar = false")
         paths = list(writable)
         broken: dict[str, LakeError] = {}
@@ -257,7 +257,7 @@ def _check_reads_only(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
 
 def execute(connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = ()) -> None:
-    """Runs it in another thread, so that this one can be interrupted; `values` are for its `?`."""
+    """Runs a statement in a thread of its own, so that the caller can be interrupted."""
     failures: list[BaseException] = []
     is_done = Event()
 

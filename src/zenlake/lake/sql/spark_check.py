@@ -45,7 +45,7 @@ def _parser(spark: SparkSession) -> Iterator[tuple[Any, Any]]:
         return
     with _java_for_connect() as gateway:
         package = gateway.jvm.org.apache.spark.sql
-        # As in the session.
+        # The same setting as in the session.
         package.internal.SQLConf.get().setConfString(_SUBSTITUTE, "false")
         yield gateway, package.execution.SparkSqlParser()
 

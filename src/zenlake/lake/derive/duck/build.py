@@ -53,7 +53,7 @@ BUILDS: Final = (
         build_declarations,
     ),
 )
-"""Builds of all derived tables of whole captures, without those of publications."""
+"""Builds of all tables derived from whole captures, except those of publications."""
 
 DECLARATIONS_OF_SPLIT: Final = Build(
     frozenset({"declarations", "interests"}), _OF_DECLARATIONS, build_declarations_of_split
@@ -80,7 +80,7 @@ ACROSS_SPLITS: Final = (TOPOLOGY, EXPLAINED_QUERIES)
 """Builds that always need all splits."""
 
 EVENTS_MAX: Final = 800_000
-"""Events that are processed at a time."""
+"""The number of events that are processed at a time."""
 _CAPTURES: Final = "captures"
 _EVENTS: Final = ("exchange_events", "declare_events", "interest_events")
 _OF_SESSIONS: Final = (*_EVENTS, "sessions")

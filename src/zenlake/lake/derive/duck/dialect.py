@@ -30,7 +30,7 @@ _NUMBERS: Final = frozenset(
         *("spot", "topic", "sender", "stamp"),
     }
 )
-"""Columns that statements hash, by type."""
+"""Columns that statements hash, and their types."""
 _CUTS: Final = (2, 5)
 """Where other words begin, counted from 1."""
 _BYTES_MAX: Final = 2**31 - 1

@@ -28,14 +28,14 @@ class Compared(NamedTuple):
     contents: Segments
     hops: Segments
     is_certain: Flags
-    """For each content: its nodes are known, none received it twice, one sent it first, and all
+    """For each content: its nodes are known, no node received it twice, one sent it first, and all
     hops have it equally often."""
     has_one_entry: Flags
-    """For each content: its nodes are known, none received it twice, and one received it first."""
+    """For each content: its nodes are known, no node received it twice, one received it first."""
     source: Numbers
-    """For each content the node that sent it first."""
+    """For each content, the node that sent it first."""
     entry: Numbers
-    """For each content the node that received it first."""
+    """For each content, the node that received it first."""
 
 
 def compare(rows: Rows) -> Compared:

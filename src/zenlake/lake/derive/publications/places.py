@@ -53,7 +53,7 @@ def publications_of(compared: Compared) -> Numbers:
 
 
 def _by_place(compared: Compared, chosen: Flags, content: Numbers) -> Numbers:
-    """For rows of certain contents: the number of content and place, if places are in order."""
+    """Number the chosen rows by content and place; `UNKNOWN` if the places are out of order."""
     rows, place = compared.rows.take(chosen), compared.hops.places[chosen]
     order = None
     if place.any():
@@ -81,7 +81,7 @@ class _Uneven(NamedTuple):
 
 
 def _of_uneven(rows: Rows, content: Numbers, is_entry: Flags) -> Numbers:
-    """By the numbers of timestamps, or if these do not fit, by time."""
+    """Number the rows by the order of their timestamps or, where that fails, by time."""
     order = order_of(content, rows.seq)
     given = _Uneven(rows.take(order), content[order], is_entry[order])
     by_number = _by_number(given)
@@ -93,7 +93,7 @@ def _of_uneven(rows: Rows, content: Numbers, is_entry: Flags) -> Numbers:
 
 
 def _by_number(given: _Uneven) -> Numbers:
-    """The place at the entry is that of the timestamp among those that were added."""
+    """Match the n-th row at the entry with the n-th timestamp that the entry added."""
     rows, content, is_entry = given
     is_stamped = rows.stamp != NULL
     # Rows without a timestamp come before all others.
@@ -121,7 +121,7 @@ def _by_number(given: _Uneven) -> Numbers:
 
 
 def _by_time(given: _Uneven) -> Numbers:
-    """Each row belongs to the last one at the entry so far, if all were faster than the next."""
+    """Match each row with the latest row at the entry, if all hops took less than the next gap."""
     rows, content, is_entry = given
     contents = Segments(starts_of(content), len(content))
     so_far = np.cumsum(is_entry)
@@ -155,7 +155,7 @@ def _by_time(given: _Uneven) -> Numbers:
 def _numbered(
     parts: Segments, contents: Segments, is_known: Flags, order: Numbers | None
 ) -> Numbers:
-    """The number of its part for each row of a known content."""
+    """For each row of a known content the number of its part, else `UNKNOWN`."""
     numbers = np.where(contents.to_rows(is_known), np.arange(len(parts)), UNKNOWN)
     found = parts.to_rows(numbers)
     if order is None:
