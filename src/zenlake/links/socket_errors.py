@@ -18,9 +18,9 @@ log = logging.getLogger("zenlake")
 
 # The socket itself is broken: no later call can work.
 _LASTING: Final = frozenset({errno.EBADF, errno.ENOTSOCK, errno.EINVAL, errno.EOPNOTSUPP})
-# The same when sending, where EINVAL may mean the address alone, such as one with port 0.
+# Lasting errors when sending: here EINVAL may concern only the address, such as port 0.
 _LASTING_FOR_SENDERS: Final = frozenset({errno.EBADF, errno.ENOTSOCK})
-# Caused by one remote, on a socket that serves others, too. The next call may work at once.
+# Caused by one remote, on a socket that serves several. The next call may work at once.
 _OF_A_REMOTE: Final = frozenset(
     {errno.ECONNABORTED, errno.ECONNREFUSED, errno.ECONNRESET, errno.EPIPE, errno.EMSGSIZE}
 )

@@ -63,7 +63,7 @@ class Node:
 
     def __init__(self, settings: NodeSettings) -> None:
         dispatcher = Dispatcher(settings.zid, settings.role, settings.routing)
-        # It is an attribute and not the base class: Python's own classes would make its calls slow.
+        # An attribute and not the base class: a plain Python class would make its calls slow.
         node_lock = self.node_lock = NodeLock(dispatcher)
         self.dispatcher = dispatcher
         self.begin = node_lock.begin
@@ -94,7 +94,7 @@ class Node:
         self.link_log = LinkLog()
         self.runners: dict[ZenohId, LinkRunner] = {}
         self.closing = threading.Event()
-        self.is_closing = False  # under the lock
+        self.is_closing = False  # guarded by the node's lock
         self.accepting = Accepting(self)
         self.discovery = Discovery(self)
         self.binders: list[Binder] = []
@@ -106,13 +106,13 @@ class Node:
         self.link_timer = Timer("links", self._next_link_deadline, self._handle_link_timeout)
         self._opening_links: set[Link] = set()
         self._retired: list[LinkRunner] = []
-        self._retired_max = _RETIRED_MIN  # then those whose threads have ended are left out
+        self._retired_max = _RETIRED_MIN  # at this size, those whose threads have ended are removed
         self.past_losses: Counter[str] = Counter(dict.fromkeys(NO_LOSSES, 0))
         self.admin = Admin(self) if settings.admin.enabled else None
         self._state_lock = threading.Lock()
         self._closer: int | None = None
         self._is_closed = False
-        self._is_watched = False  # by READER_HANDOVER
+        self._is_watched = False  # whether READER_HANDOVER counts this node
         leave_to_parent_after_fork(self)
 
     def open(self) -> None:

@@ -99,7 +99,7 @@ class Inbound:
         return deframer
 
     def receive(self, data: bytes, now: float, units_max: int = _UNLIMITED) -> list[Delivery]:
-        """Bytes of a stream as they come, or one datagram.
+        """Process bytes of a stream as they arrive, or one datagram.
 
         It stops after about `units_max` batches and messages and sets `has_more`. Then call
         `receive_more` before `receive`.
@@ -120,7 +120,7 @@ class Inbound:
         return deliveries
 
     def receive_more(self, now: float, units_max: int = _UNLIMITED) -> list[Delivery]:
-        """Messages of the next complete batches of a stream."""
+        """Process the next complete batches of a stream."""
         deliveries: list[Delivery] = []
         deframer = self._deframer
         self.has_more = False

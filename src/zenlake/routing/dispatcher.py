@@ -304,7 +304,7 @@ class Dispatcher:
                 tables.forget_routes_of(kind, entity.key)
 
     def _remove(self, face: Face) -> Job:
-        """Undo what a face left behind."""
+        """Remove the queries, interests and declarations of a face, and what was sent to it."""
         yield from self._queries.remove_face(face)
         yield from self._interests.remove_face(face)
         if face.position == ABOVE:

@@ -175,5 +175,5 @@ SESSION_CAUSES: Final[tuple[SessionCause, ...]] = get_args(SessionCause)
 
 
 def rank(cause: str) -> int:
-    """The lower the worse."""
+    """The position of a cause in the list: the lower, the worse."""
     return _RANKS[cause]

@@ -15,7 +15,7 @@ from zenlake.session.publications import wire_qos
 from zenlake.wire import Encoding, Push, Put, QoS, Timestamp, WireExpr, ZenohId
 from zenlake.wire.writer import BytesWriter
 
-# Messages between two points where other threads may run: less than a millisecond.
+# Other threads may run after every 256 messages, which take less than a millisecond.
 _GIVE_WAY_MASK: Final = 0xFF
 
 

@@ -6,12 +6,12 @@ from typing import Final
 
 from zenlake.session.incoming_query import IncomingQuery
 
-# Stands for all queryables that are over.
+# The count of all queryables that were undeclared.
 _OVER: Final = 0
 
 
 class LostQuery:
-    """A query whose object, made for the queryable `eid`, the garbage collector found."""
+    """A query for the queryable `eid` whose Query object was garbage collected without `drop`."""
 
     __slots__ = ("eid", "query")
 

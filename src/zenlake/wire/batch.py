@@ -21,7 +21,7 @@ from zenlake.wire.writer import BytesWriter
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-# Messages between two points where other threads may run: less than a millisecond.
+# Other threads may run after every 256 messages, which take less than a millisecond.
 _GIVE_WAY_MASK: Final = 0xFF
 
 
@@ -33,8 +33,8 @@ class _Unit:
     error: WireError | None
 
     def taken_error(self) -> WireError:
-        """The error to raise, removed from the unit: the traceback refers to a frame that refers to
-        the unit, and only the garbage collector would free such a cycle."""
+        """Return the error to raise, and remove it from the unit: its traceback refers to a frame
+        that refers to the unit, and only the garbage collector would free such a cycle."""
         error, self.error = self.error, None
         assert error is not None
         return error

@@ -52,7 +52,7 @@ class Attempt(NamedTuple):
 
 
 def attempts(threads: int, memory_bytes: int) -> list[Attempt]:
-    """From the fastest attempt to the one that needs the least memory, then with more memory."""
+    """Attempts in order: the fastest, one that needs little memory, then some with more memory."""
     found = [
         # With one core, builds that alternate would only evict each other's data from its caches.
         Attempt(threads, memory_bytes, EVENTS_MAX, min(threads, len(BUILDS))),
@@ -82,7 +82,7 @@ class _Failure(Exception):
 
 
 def _compared(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
-    """Make `latencies`, and the files of `samples` whose `trace_id` changes."""
+    """Makes `latencies`, and the files of `samples` whose `trace_id` changes."""
     scope = job.get("scope", "captures")
     wanted = _OF_PUBLICATIONS[scope].intersection(job.get("tables", _KINDS))
     paths = [path for files in job["tasks"] for path in files.get(SAMPLES, ())]
@@ -105,7 +105,7 @@ def _compared(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
 
 
 def _built(job: Job) -> list[WrittenFile]:
-    """Make all other tables, by SQL."""
+    """Makes all other tables, by SQL."""
     wanted = job.get("tables", _KINDS)
     chosen = _SCOPES[job.get("scope", "captures")]
     builds = [build for build in chosen if not build.gives.isdisjoint(wanted)]
@@ -197,7 +197,7 @@ class _Writer:
 
 
 def _parts(frame: Frame) -> Iterator[pa.Table]:
-    """Join batches into larger tables, so that row groups are not too small."""
+    """Joins batches into larger tables, so that row groups are not too small."""
     held: list[pa.RecordBatch] = []
     for batch in frame.batches():
         held.append(batch)

@@ -147,7 +147,7 @@ class ReceivedDeclarations:
             return False
         id = source.next_id() if holding is None else holding.id
         self._declare_key(source, kind, id, key, info, False)
-        return id in source.held[kind]  # not beyond a limit
+        return id in source.held[kind]  # a limit forbids to hold it
 
     def remove_face(self, face: Face) -> Job:
         """End all that a face held, and forget all that was announced to it."""

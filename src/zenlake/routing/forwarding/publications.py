@@ -190,7 +190,7 @@ class Publications:
     def sole_gateway(self, source: Face) -> Face | None:
         """The only neighbour, if all publications of `source` go there as they are.
 
-        So it is with a client and its router, until the client asks about subscribers.
+        A client has such a neighbour, its router, until it sends an interest in subscribers.
         """
         found: Face | None = None
         if self._hlc is not None:

@@ -245,8 +245,8 @@ class Flooding:
             or _is_later_life(node, statement)
         ):
             return True
-        # The neighbour will send it itself, unless the link is dead. Or it was restarted, and
-        # must learn of its earlier life.
+        # The neighbour will send this state itself, unless the link is dead. If it was restarted,
+        # it must learn of its earlier life, so the state is sent back to it.
         neighbour.relayed_state = statement
         self._repeated.append((neighbour, statement))
         return False
