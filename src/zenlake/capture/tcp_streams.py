@@ -229,7 +229,7 @@ class TcpStreams:
 
     def _forget(self, flow: Flow, first: Direction, cause: str, events: list[StreamEvent]) -> None:
         self._close_both(first, cause, events)
-        # A connection of a port with itself has the same text in both directions.
+        # A connection of a port with itself has the same name in both directions.
         self._directions.pop(flow.text, None)
         self._directions.pop(flow.reverse_text, None)
         first.peer.peer = first.peer = self._no_peer

@@ -97,7 +97,7 @@ class Names:
             self.chunks.setdefault(chunk, {0}).add(size if size < 0x80 else size >> 7)
 
     def _pattern(self) -> re.Pattern[bytes]:
-        """It includes the bytes around a chunk, so that it rarely matches text in payloads."""
+        """A pattern with the bytes around a chunk, so that it rarely matches text in payloads."""
         zids = [re.escape(zid) for zid in _longest_first(self.zids)]
         chunks = []
         for chunk in _longest_first(self.chunks):

@@ -36,7 +36,7 @@ class Config:
     DEFAULT_CONFIG_PATH_ENV: ClassVar[str] = "ZENOH_CONFIG"
 
     def __init__(self) -> None:
-        # It has only the keys that were set; a set value may equal its default.
+        # Only the keys that were set; a set value may equal its default.
         self._set: dict[str, Any] = {}
 
     @classmethod
@@ -177,7 +177,7 @@ class Config:
 
 
 def _flattened(path: str, value: Any) -> dict[str, Any]:
-    """The keys, with checked values, that setting `path` to `value` sets."""
+    """The keys below `path` that `value` sets, each with its checked value."""
     key = KEYS.get(path)
     if key is not None:
         if value is None and key.default is None:

@@ -2,8 +2,8 @@
 
 They are not `enum.Enum`: a constant has no `name` nor `value`, is equal only to itself (never
 to its number), and `int()` gives the number, which is the one on the wire where there is one.
-But type checkers see an `Enum`, as in eclipse-zenoh's stub, and so know all constants there are:
-a function that answers for each of them is complete.
+But type checkers see an `Enum`, as in eclipse-zenoh's stub. So they know all constants, and accept
+a `match` over all of them as complete.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class End(Outlet):
         self.face: Face | None = None
         self._rest = b""
         self._arrived: deque[Delivery] = deque()
-        self._routed = 0  # messages of the first delivery that are routed
+        self._routed = 0  # the number of messages of the first delivery that are routed
         self._is_routing_later = False
         self._is_flushing = False
         self._machine: Opener | Acceptor

@@ -114,7 +114,7 @@ class Ledger:
             get.promises[queryable] = self.promises.add(promise)
 
     def _has_rival(self, get: Get, complete: list[tuple[Queryable, Route]]) -> bool:
-        """Whether the query may go to another queryable, not settled or gone, instead of these.
+        """Whether the query may go to another queryable instead, one not settled or gone.
 
         It may also go to a gateway of a peer with several gateways that does not forward it: other
         routers choose the nearest of them, but only one of them forwards to the peer.

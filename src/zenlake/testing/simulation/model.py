@@ -90,11 +90,12 @@ class Model:
                 peer = node if node.role == WhatAmI.PEER else other
                 missing = {key for key in wanted if key not in known}
                 if kind == TOKEN:
-                    # For a token that it has too, the end of another node's token is not announced.
+                    # If a node has a token on the same key, the end of another node's token is not
+                    # announced to it.
                     extra -= self._of(kind, [node, *self._world.reach.clients_of(node)]).keys()
                 if peer.role == WhatAmI.PEER and len(self._world.reach.routers_of(peer)) > 1:
-                    # Its declarations to one router come back through another, except tokens:
-                    # those are announced only by the router that the peer declared them to.
+                    # A peer's declarations to one router come back through another, except tokens:
+                    # only the router that the peer declared a token to announces it.
                     own = self._of(kind, [peer, *self._world.reach.clients_of(peer)]).keys()
                     extra -= own
                     missing -= own if kind == TOKEN else set()
@@ -124,7 +125,7 @@ class Model:
                     raise _wrong(node, other, kind, known, wanted)
 
     def _wanted(self, kind: int, node: SimulatedNode, visible: Known) -> Known:
-        """Those of the visible declarations that match an interest of the node or its clients."""
+        """The visible declarations that match an interest of the node or its clients."""
         ledger = self._world.ledger
         askers = [node, *self._world.reach.clients_of(node)]
         asked: list[Record]

@@ -58,7 +58,7 @@ def _json_text(found: Facts) -> str:
 
 
 def _field(message: Message, name: str) -> Any:
-    """Looks the name up first, because most lookups fail and a failing getattr is slower."""
+    """Looks up the name before it reads: most lookups fail, and a failing getattr is slower."""
     return getattr(message, name) if name in message.FIELDS else None
 
 

@@ -82,7 +82,7 @@ class Unanswered(NamedTuple):
 
     cause: QueryCause
     hop: Hop
-    """The last hop: the query was not forwarded further."""
+    """The last hop, from which the query was not forwarded."""
     nodes: list[str | None]
     """Nodes to blame that received the query, if any."""
     queryable: Queryable | None = None
