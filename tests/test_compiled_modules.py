@@ -39,7 +39,7 @@ PLAIN = {
 }
 """Modules in `src/zenlake` that compiled modules import and that stay plain, with the reason."""
 PLAIN_PACKAGES = {"api", "node"}
-"""Most of their modules run once for a call or a link: only hot ones are compiled."""
+"""Packages whose modules mostly run once for a call or a link: only hot modules are compiled."""
 
 
 def compiled_modules() -> set[Path]:

@@ -110,7 +110,7 @@ def test_json_of_other_values(ask: Asking) -> None:
     ]
 
 
-def test_csv_comes_back(ask: Asking) -> None:
+def test_csv_is_parsed_back_to_its_values(ask: Asking) -> None:
     out = ask("SELECT seq, key, payload, express FROM samples ORDER BY seq", "--csv")
     rows = list(csv.reader(io.StringIO(out)))
     assert rows[0] == ["seq", "key", "payload", "express"]
@@ -135,7 +135,7 @@ def test_more_rows_than_are_measured(ask: Asking) -> None:
     assert len(lines) == ROWS_MEASURED + 102
 
 
-def test_key_expressions(ask: Asking) -> None:
+def test_key_expression_functions_select_rows(ask: Asking) -> None:
     rows = ask.rows("SELECT seq FROM samples WHERE ke_intersects(key, 'robot/*/pose') ORDER BY 1")
     assert rows == [{"seq": 1}, {"seq": 2}]
     query = """SELECT ke_includes('a/**', 'a/b') AS yes, ke_includes('a/b', 'a/**') AS no,

@@ -146,7 +146,7 @@ def sends_of_fast_messages() -> int:
 
 def test_nothing_gathers_if_no_more_messages_follow() -> None:
     """A thread that watches gathered messages would wake in vain."""
-    # So many that sending each at once takes more than its share of the time, however fast it is.
+    # Enough messages that sending each at once would exceed the time budget on any machine.
     count = 10_000
     for is_last in (False, True):
         bench = Bench()
@@ -227,7 +227,7 @@ def read_slowly(bench: Bench, size: int) -> None:
     left = size
     while left > 0:
         left -= len(bench.other.receive(5.0))
-        time.sleep(0.03)  # the rate of this reader
+        time.sleep(0.03)  # limits the rate of this reader
 
 
 def test_one_message_of_block_first_waits_and_delays_no_sender() -> None:

@@ -253,7 +253,7 @@ def test_datagram_above_the_batch_size_is_accepted() -> None:
 
 
 def test_messages_of_one_node_reach_the_other() -> None:
-    """Through the bytes, with and without priorities and compression, fragments included."""
+    """Messages pass as bytes, with and without priorities and compression, also in fragments."""
     for options in ({}, {"qos": True}, {"compression": True}, {"qos": True, "batch_size": 1000}):
         speaker, listener = group(AA, 3, **options), group(OWN, 4, **options)
         sent: list[NetworkMessage] = []

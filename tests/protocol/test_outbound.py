@@ -102,7 +102,7 @@ def test_one_byte_beyond_the_largest_frame_makes_fragments(sn_bits: int) -> None
 
 @pytest.mark.parametrize("sn_bits", SN_BITS)
 @pytest.mark.parametrize("priority", [DATA, 2])
-def test_fragments(sn_bits: int, priority: int) -> None:
+def test_fragments_have_their_markers_and_consecutive_numbers(sn_bits: int, priority: int) -> None:
     """First on the first, M on all but the last, consecutive numbers, then no gap."""
     mask = agree(sn_bits=sn_bits).sn_mask
     sender = transport(batch_size=100, sn_bits=sn_bits, own_sn=mask - 1)

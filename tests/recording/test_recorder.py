@@ -1,4 +1,4 @@
-"""A recorder writes what its taps get, or counts it."""
+"""A recorder writes the batches that its taps get, or counts them."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_links_that_were_open_when_the_recorder_ended_are_over_after_it(tmp_path
 
 
 class SlowFiles(Files):
-    """A disk that takes nothing for a while."""
+    """A disk that accepts no writes for a while."""
 
     def __init__(self) -> None:
         self.may_write = threading.Event()

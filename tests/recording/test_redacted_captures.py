@@ -181,7 +181,7 @@ def rules_for(path: Path) -> list[RedactionRules]:
 
 
 def findings(packets: tuple[StatePacket, ...]) -> Counter[str]:
-    """What is reported about a recording with rules, by rule."""
+    """The findings of `check` in a redacted recording, by rule."""
     reader = from_packets((len(packets), packets[-1].time_ns if packets else 0))
     checker = Checker(is_redacted=lambda: True)
     for number, one in enumerate(packets, 1):

@@ -1,4 +1,4 @@
-"""A reader that begins with a state reads what one that read everything before reads."""
+"""A reader that begins with a state has the same results as one that reads from the start."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def several_links(events: list[TraceEvent]) -> set[str]:
 
 
 def summaries(events: list[TraceEvent], start: int, left_out: set[str]) -> list[tuple[object, ...]]:
-    """What readers report from packet number `start` on."""
+    """The events that readers report from packet number `start` on."""
     found: list[tuple[object, ...]] = []
     for event in events:
         if event.packet < start:
@@ -116,7 +116,7 @@ def lifetimes(
         elif isinstance(item, InterestLifetime):
             opened = None if item.opened is None else item.opened.time_ns
             found.append((session, item.side, item.id, item.options, opened, item.ended_by))
-        elif item.final is None or item.final.packet >= start:  # else kept for late responses
+        elif item.final is None or item.final.packet >= start:  # others wait for late responses
             request = item.request
             asked = None if request is None else (request.time_ns, request.key)
             found.append((session, item.place, asked, item.ended_by))

@@ -114,9 +114,7 @@ def test_many_cells_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert sum(cells["messages"]) + data["traffic"]["leftOut"] == 24_000
 
 
-def test_of_many_messages_only_kinds_are_fine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fine_cells_stay_below_their_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = make(tmp_path / "busy.lake", busy())
     monkeypatch.setattr("zenlake.report.traffic.FINE_MESSAGES_MAX", 20_000)
     steps = {}

@@ -123,7 +123,7 @@ def test_a_key_reads_back_as_by_eclipse_zenoh(path: Any, text: Any) -> None:
         '{listen:{endpoints:{peer:["tcp/[::]:0"]}}}',
     ],
 )
-def test_whole_texts(text: str) -> None:
+def test_whole_texts_are_read_as_by_eclipse_zenoh(text: str) -> None:
     ours, theirs = both(lambda z: z.Config.from_json5(text).get_json("listen"))
     assert ours == theirs
 
@@ -246,7 +246,9 @@ def test_values_and_copies_are_independent() -> None:
     assert str(eval(repr(copied))) == str(copied)
 
 
-def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_is_read_by_path_and_by_environment_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "node.json5"
     file.write_text("{mode: 'client', // a comment\n}")
     assert Config.from_file(file).mode == Config.from_file(str(file)).mode == "client"

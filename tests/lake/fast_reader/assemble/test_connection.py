@@ -65,7 +65,7 @@ def test_unchanged_capture_is_regular(whole: list[Packet], tmp_path: Path) -> No
     assert look(tmp_path, whole).regular.all()
 
 
-def test_every_packet_twice(whole: list[Packet], tmp_path: Path) -> None:
+def test_connection_with_every_packet_twice_is_regular(whole: list[Packet], tmp_path: Path) -> None:
     twice = [copy for packet in whole for copy in (packet, packet)]
     assert look(tmp_path, twice).regular.all()
 
@@ -138,7 +138,7 @@ def test_bytes_after_the_end(whole: list[Packet], tmp_path: Path) -> None:
     assert found.reason.tolist().count(reasons.AFTER_END) == 1
 
 
-def test_a_reset(whole: list[Packet], tmp_path: Path) -> None:
+def test_connection_that_ends_with_reset_is_regular(whole: list[Packet], tmp_path: Path) -> None:
     those = [
         one.changed(flags=RST | ACK) if one.flags & FIN else one.packet
         for one in map(Segment, whole)
@@ -155,14 +155,14 @@ def test_connection_without_fin_is_regular(whole: list[Packet], tmp_path: Path) 
     assert set(acked) <= {reasons.ACKED_BEYOND}
 
 
-def test_a_gap(whole: list[Packet], tmp_path: Path) -> None:
+def test_missing_packet_makes_the_pair_irregular(whole: list[Packet], tmp_path: Path) -> None:
     lost = [one for one in whole if Segment(one).is_tcp and Segment(one).payload][20]
     found = look(tmp_path, [one for one in whole if one is not lost])
     # The other side acknowledges the lost bytes before more bytes arrive.
     assert found.reason.tolist().count(reasons.ACKED_BEYOND) == 1
 
 
-def test_a_port_with_itself(whole: list[Packet], tmp_path: Path) -> None:
+def test_connection_of_a_port_with_itself_is_irregular(whole: list[Packet], tmp_path: Path) -> None:
     data = bytearray(whole[0].data)
     data[30:34] = data[26:30]
     data[36:38] = data[34:36]
@@ -170,7 +170,7 @@ def test_a_port_with_itself(whole: list[Packet], tmp_path: Path) -> None:
     assert look(tmp_path, [own, *whole]).reason[0] == reasons.OWN_PORT
 
 
-def test_fragments_of_ip(whole: list[Packet], tmp_path: Path) -> None:
+def test_capture_with_ip_fragments_is_refused(whole: list[Packet], tmp_path: Path) -> None:
     data = bytearray(whole[10].data)
     data[20] = 0x20
     path = tmp_path / "built.pcapng"
