@@ -72,7 +72,7 @@ def begins_segment(input: Input) -> bool:
 
 
 def is_segment_head(head: bytes) -> bool:
-    """The same for the first bytes of a file."""
+    """Whether a file with these first bytes begins as a segment does."""
     for found in _PATTERN.finditer(head):
         start = found.start()
         type, length = _HEAD.unpack_from(head, start)

@@ -77,7 +77,7 @@ def is_loopback(locator: str) -> bool:
 
 
 def advertised(protocol: str, host: str, port: int, metadata: str = "") -> list[str]:
-    """What a listener announces: its address, or for a wildcard those of all interfaces.
+    """The addresses that a listener announces: its own, or for a wildcard those of all interfaces.
 
     Loopback addresses are announced only when one was bound (behaviour reference §4.7). Link-local
     IPv6 addresses mean nothing without a scope and are left out.

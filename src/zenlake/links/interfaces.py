@@ -37,7 +37,7 @@ _IfAddrs._fields_ = [
 
 
 def interface_addresses() -> list[InterfaceAddress]:
-    """All IPv4 and IPv6 addresses; only the loopback where the system cannot be asked."""
+    """All IPv4 and IPv6 addresses; only the loopback if the system does not report them."""
     try:
         return _ask_system()
     except (OSError, AttributeError, TypeError):

@@ -134,7 +134,7 @@ class TcpListener(Listener):
                 _tune(connected)
                 src = locator_text(self.protocol, connected.getsockname())
                 return self._link(connected, src, locator_text(self.protocol, remote))
-            except OSError:  # reset already
+            except OSError:  # the connection was reset already
                 connected.close()
         return None
 

@@ -53,7 +53,7 @@ class TlsLink(TcpLink):
         )
         self._tls_lock = threading.Lock()
         self._unsent = b""  # encrypted, and not sent yet
-        self._owed = 0  # bytes in `_unsent` that the caller has not counted as sent
+        self._uncounted_bytes = 0  # bytes in `_unsent` that the caller has not counted as sent
 
     def prepare(self, timeout_s: float) -> None:
         deadline = time.monotonic() + timeout_s
@@ -156,8 +156,8 @@ class TlsLink(TcpLink):
         with self._tls_lock:
             if not self._flush():
                 return 0
-            taken = min(self._owed, len(data))
-            self._owed = 0
+            taken = min(self._uncounted_bytes, len(data))
+            self._uncounted_bytes = 0
             while taken < len(data):
                 record = data[taken : taken + _RECORD_BYTES]
                 try:
@@ -167,7 +167,7 @@ class TlsLink(TcpLink):
                 self._unsent = self._outgoing.read()
                 taken += len(record)
                 if not self._flush():
-                    self._owed = 1
+                    self._uncounted_bytes = 1
                     return taken - 1
             return taken
 

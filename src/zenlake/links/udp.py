@@ -126,7 +126,7 @@ class UdpRemote(Link):
         self._arrived = threading.Condition()
         self._opening = b""
         self._opened_at = inf
-        self._is_heard = False
+        self._has_received_messages = False
         self._pace = Pace()
         self.src = listener.locator
         self.dst = locator_text("udp", address)
@@ -143,7 +143,7 @@ class UdpRemote(Link):
                 self._opening = data
                 self._opened_at = time.monotonic()
             elif kind != INIT_ID:
-                self._is_heard = True
+                self._has_received_messages = True
             self._waiting.append(data)
             self._waiting_bytes += len(data)
             self._arrived.notify()
@@ -154,7 +154,7 @@ class UdpRemote(Link):
         A handshake datagram that follows soon was only late. A byte 1 alone is no INIT of a node
         that agrees on anything, but begins compressed batches (wire reference §6.2).
         """
-        if self._is_heard or time.monotonic() - self._opened_at <= _LATE_S:
+        if self._has_received_messages or time.monotonic() - self._opened_at <= _LATE_S:
             return False
         kind = data[0] & ID_BITS
         return (kind == INIT_ID and data[0] != INIT_ID) or (

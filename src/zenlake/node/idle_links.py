@@ -34,7 +34,7 @@ IS_SUPPORTED: Final = hasattr(select, "epoll") and hasattr(os, "eventfd")
 PATIENCE_S: Final = 1.0
 _SHORT_PATIENCE_S: Final = 0.02
 # With more threads and idle links together than this, links count as crowded.
-_MANY: Final = 128
+_CROWDED_MIN: Final = 128
 _EVENTS_AT_ONCE: Final = 256
 
 
@@ -85,7 +85,7 @@ class IdleLinks:
 
     def update_patience(self) -> float:
         """Return how long a reader now waits for bytes, and set `is_crowded`."""
-        self.is_crowded = threading.active_count() + len(self._readers) > _MANY
+        self.is_crowded = threading.active_count() + len(self._readers) > _CROWDED_MIN
         return _SHORT_PATIENCE_S if self.is_crowded else PATIENCE_S
 
     def add(self, descriptor: int, reader: IdleReader) -> bool:

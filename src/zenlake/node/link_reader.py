@@ -117,7 +117,7 @@ class LinkReader:
     def _run(self) -> None:
         cause: str | None = "reading failed"
         with self._callback_lock:
-            pass  # noted by the reader that hands over
+            pass  # the reader that hands over has set the state
         self.node_lock.flush_replies(False)
         try:
             self._finish_left()
@@ -171,11 +171,11 @@ class LinkReader:
             if not data:
                 return self._runner.cause or "the link ended"
             self._decode_part(data, time.monotonic())
-            data = b""  # not kept while nothing comes
+            data = b""  # freed while the link is silent
         return self._runner.cause
 
     def _pop_failure(self) -> TransportError:
-        """Not kept here: with its traceback it is a cycle, which only the collector frees."""
+        """Remove and return the failure: with its traceback, it would be a cycle if kept here."""
         failure, self._failure = self._failure, None
         assert failure is not None
         return failure

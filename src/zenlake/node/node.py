@@ -155,7 +155,7 @@ class Node:
         self.node_lock.leave_to_parent()
         self._is_closed = True
         self._state_lock = threading.Lock()
-        self.events = Events()  # another thread may hold its lock
+        self.events = Events()  # new, as another thread may hold the lock of the old one
         for runner in list(self.runners.values()):
             runner.leave_to_parent()
         self.runners = {}

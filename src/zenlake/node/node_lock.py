@@ -78,9 +78,9 @@ class NodeLock:
         # `begin` and `end`, the next `end` of the same thread releases it.
         self.lock = threading.RLock()
         self.bulk = threading.Lock()
-        self._waiting: set[int] = set()  # the number of threads that wait for the lock
+        self._waiting: set[int] = set()  # the ids of threads that wait for the lock
         self._bulk_owner = 0  # the id of the thread that holds `bulk`
-        self._bulk_waiting: set[int] = set()  # the number of threads that wait for `bulk`
+        self._bulk_waiting: set[int] = set()  # the ids of threads that wait for `bulk`
         self._paused_at = 0.0  # when the owner of `bulk` last let others run
         self.dispatcher = dispatcher
         self.activity = NodeActivity()
@@ -91,7 +91,7 @@ class NodeLock:
         self._sessions: list[SessionCore] = []
         self.timer = Timer("timer", self._next_deadline, self._handle_timeout)
         self.job_timer = Timer("routing", self._next_job, self._run_jobs)
-        self._has_job_thread = False  # acquired until there is a job
+        self._has_job_thread = False  # whether `job_timer` is started: at the first job
         self._long_work = threading.Lock()  # held by the one thread that runs jobs
 
     def begin(self) -> None:

@@ -54,7 +54,7 @@ class Timer:
 
     def wake(self) -> None:
         """Make the timer read its deadlines anew. Any thread may call it, finalizers too."""
-        self.armed = -inf  # until then it needs no other call
+        self.armed = -inf  # needs no other call of `wake` until the thread has read its deadlines
         # Released already: another thread woke it.
         with contextlib.suppress(RuntimeError):
             self._quiet.release()

@@ -70,7 +70,7 @@ class Inbound:
             self._deframer = self.make_deframer()
         self._last_sns = [previous_sn(agreed.peer_sn, agreed.sn_mask)] * CHANNELS
         self._is_broken = False
-        self._is_plain = False  # the last batch, for the tap
+        self._is_plain = False  # whether the last batch is plain, for the tap
         self.tap: LinkTap | None = None
         """Gets every batch; None if the link is not recorded."""
         self.reassembly = Reassembly(agreed.sn_mask, agreed.patch, agreed.message_bytes_max, budget)

@@ -136,7 +136,7 @@ class Dispatcher:
 
     @property
     def faces(self) -> list[Face]:
-        """All faces there are, the in-process ones first."""
+        """All faces, the in-process ones first."""
         return [face for region in self._tables.regions for face in region.faces]
 
     def add_local(self, outlet: Outlet) -> Face:

@@ -86,7 +86,7 @@ class Region:
 
 
 def position_of(own_role: WhatAmI, role: WhatAmI) -> int:
-    """Where a neighbour stands; two clients do not connect."""
+    """The position of a neighbour; LocalError for two clients, which do not connect."""
     own_rank = _RANKS[own_role]
     rank = _RANKS[role]
     if rank == own_rank == 0:

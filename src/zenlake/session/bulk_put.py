@@ -16,7 +16,7 @@ from zenlake.wire import Encoding, Push, Put, QoS, Timestamp, WireExpr, ZenohId
 from zenlake.wire.writer import BytesWriter
 
 # Other threads may run after every 256 messages, which take less than a millisecond.
-_GIVE_WAY_MASK: Final = 0xFF
+_CHECKPOINT_MASK: Final = 0xFF
 
 
 class BulkPut:
@@ -45,6 +45,6 @@ class BulkPut:
             Push(WireExpr(0, keys[index]), body, wire_qos).encode(out)
             if not outlet.send_data(out.getvalue(), qos, True):
                 return index
-            if index & _GIVE_WAY_MASK == _GIVE_WAY_MASK:
+            if index & _CHECKPOINT_MASK == _CHECKPOINT_MASK:
                 gil_checkpoint()
         return len(keys)

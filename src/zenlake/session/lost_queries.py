@@ -7,7 +7,7 @@ from typing import Final
 from zenlake.session.incoming_query import IncomingQuery
 
 # The count of all queryables that were undeclared.
-_OVER: Final = 0
+_UNDECLARED: Final = 0
 
 
 class LostQuery:
@@ -30,7 +30,7 @@ class LostQueries:
 
     def add(self, key: str, eid: int, is_live: bool) -> str | None:
         """Count a loss on `key`; returns a text if it is the first of its queryable."""
-        of = eid if is_live else _OVER
+        of = eid if is_live else _UNDECLARED
         count = self._counts[of] = self._counts.get(of, 0) + 1
         if count > 1:
             return None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mypy_extensions import i64
 
 # Other threads may run after every 256 messages, which take less than a millisecond.
-_GIVE_WAY_MASK: Final = 0xFF
+_CHECKPOINT_MASK: Final = 0xFF
 
 
 class _Unit:
@@ -78,7 +78,7 @@ def decode_batch(data: bytes, keeps_runs: bool = False) -> Batch:
                 continue
             message, pos = decode_transport(data, pos)
             messages.append(message)
-            if len(messages) & _GIVE_WAY_MASK == 0:
+            if len(messages) & _CHECKPOINT_MASK == 0:
                 gil_checkpoint()
     except WireError as error:
         if isinstance(error.partial, TransportMessage):
@@ -103,7 +103,7 @@ def decode_low_latency(data: bytes) -> LowLatencyUnit:
             else:
                 cause = f"{id:#04x} is no network message, CLOSE or KEEP_ALIVE"
                 raise WireError("low-latency unit", "header", pos, cause)
-            if len(messages) & _GIVE_WAY_MASK == 0:
+            if len(messages) & _CHECKPOINT_MASK == 0:
                 gil_checkpoint()
     except WireError as error:
         return LowLatencyUnit(messages, error)

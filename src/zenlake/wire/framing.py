@@ -109,7 +109,7 @@ class StreamDeframer:
             if len(self._buffer) - self._pos + self._held_bytes < self._needed_bytes:
                 return None
             if len(self._pieces) == 1 and self._needed_bytes > self._prefix_bytes:
-                return self._complete()  # its length was read already
+                return self._complete()  # the length of this batch was read already
             self._join()
         buffer = self._buffer
         start = self._pos + self._prefix_bytes

@@ -30,7 +30,7 @@ RUN_MIN: Final = 16
 """Shorter runs are decoded message by message: rewriting a run has a fixed cost."""
 
 # Other threads may run after every 256 messages, which take less than a millisecond.
-_GIVE_WAY_MASK: Final = 0xFF
+_CHECKPOINT_MASK: Final = 0xFF
 
 
 def decode_messages(buf: bytes, pos: i64, messages: list[NetworkMessage]) -> i64:
@@ -60,7 +60,7 @@ def _decode(buf: bytes, pos: i64, messages: list[NetworkMessage], keeps_runs: bo
         message, pos = decode_network(buf, start)
         messages.append(message)
         count += 1
-        if count & _GIVE_WAY_MASK == 0:
+        if count & _CHECKPOINT_MASK == 0:
             gil_checkpoint()
         if wait > 0:
             wait -= 1

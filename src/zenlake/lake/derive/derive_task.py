@@ -32,7 +32,7 @@ IN_MEMORY_BYTES_MAX: Final = 8 << 20
 _BATCHES_IN_A_GROUP: Final = 8
 _PARTS_OF_MEMORY: Final = (1, 4, 16)
 """Factors for the number of parts in which publications are compared, if memory runs out."""
-_OF_PUBLICATIONS: Final[dict[str, frozenset[str]]] = {
+_PUBLICATION_TABLES: Final[dict[str, frozenset[str]]] = {
     "captures": PUBLISHED,
     "split": PUBLISHED | PROOFS,
     "across": frozenset(),
@@ -70,8 +70,8 @@ def derive_captures(job: Job) -> Result:
     `copies`, by path, files of `samples` that replace those that were read.
     """
     try:
-        files, copies = _compared(job)
-        files += _built(job)
+        files, copies = _derive_publications(job)
+        files += _derive_by_sql(job)
     except _Failure as failure:
         return {"failure": str(failure)}
     return {"files": [file._asdict() for file in files], "copies": copies}
@@ -81,10 +81,10 @@ class _Failure(Exception):
     """A step failed; the text says why and in which folder."""
 
 
-def _compared(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
+def _derive_publications(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
     """Makes `latencies`, and the files of `samples` whose `trace_id` changes."""
     scope = job.get("scope", "captures")
-    wanted = _OF_PUBLICATIONS[scope].intersection(job.get("tables", _KINDS))
+    wanted = _PUBLICATION_TABLES[scope].intersection(job.get("tables", _KINDS))
     paths = [path for files in job["tasks"] for path in files.get(SAMPLES, ())]
     if not wanted or not paths:
         return [], {}
@@ -104,7 +104,7 @@ def _compared(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
     raise _Failure("out of memory while publications were compared: run fewer tasks at once")
 
 
-def _built(job: Job) -> list[WrittenFile]:
+def _derive_by_sql(job: Job) -> list[WrittenFile]:
     """Makes all other tables, by SQL."""
     wanted = job.get("tables", _KINDS)
     chosen = _SCOPES[job.get("scope", "captures")]

@@ -76,7 +76,7 @@ def _class_lines(table: Table) -> Iterator[str]:
     yield ""
     yield "    __slots__ = ("
     for name in sorted(types):
-        if not (is_referring and name == SESSION):  # SessionRecord has this slot
+        if not (is_referring and name == SESSION):  # SessionRecord already has this slot
             yield f'        "{name}",'
     yield "    )"
     yield f'    TABLE: ClassVar[str] = "{table.name}"'

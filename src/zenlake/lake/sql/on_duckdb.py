@@ -119,7 +119,7 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
                 with limit.watching(connection.interrupt):
                     execute(connection, sql)
         except (duckdb.InterruptException, duckdb.OutOfMemoryException):
-            return  # it is valid so far
+            return  # the statement is valid up to this limit
         except duckdb.Error as error:
             raise _explained(error) from None
 
@@ -327,6 +327,6 @@ def _explained(error: duckdb.Error, lines_before: int = 0) -> LakeError:
     line, shown, spaces = int(place[1]), place[2], place[3]
     column = len(spaces) - len(f"LINE {line}: ") + 1
     line -= lines_before
-    if shown.startswith("..."):  # of a long line it shows a part
+    if shown.startswith("..."):  # DuckDB shows only a part of a long line
         return sql_error(f"{text[: place.start()]} (in line {line})")
     return sql_error(text[: place.start()], line, column)

@@ -162,7 +162,7 @@ class ReceivedDeclarations:
             for entity in list(held.values()):
                 work.steps -= MESSAGE_STEPS
                 holding = entity.holders.get(face)
-                if holding is not None:  # once, however many ids it has
+                if holding is not None:  # the entity ends once, however many ids the holding has
                     del entity.holders[face]
                     face.account.release(declaration_bytes(entity.key))
                     is_news = not self._announcer.is_no_news(entity, face, holding.info)

@@ -70,7 +70,7 @@ class Flooding:
         self._work = work
         self._weights = weights
         self.own_locators: list[str] = []
-        """Where this node listens; sent where gossip is enabled."""
+        """The locators of this node, sent if gossip is enabled."""
 
         self.links: dict[ZenohId, NetworkLink] = {}
         """Links to neighbours, by their faces."""

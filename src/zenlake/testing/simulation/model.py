@@ -58,7 +58,7 @@ class Model:
 
     # --- routing ---------------------------------------------------------------------------------
 
-    def _of(
+    def _declarations_of(
         self,
         kind: int,
         nodes: Iterable[SimulatedNode],
@@ -80,7 +80,7 @@ class Model:
             if other.role == WhatAmI.ROUTER == node.role:
                 continue
             if node.role == WhatAmI.CLIENT or other.role == WhatAmI.ROUTER:
-                visible = self._of(kind, self._world.reach.behind(other, node))
+                visible = self._declarations_of(kind, self._world.reach.behind(other, node))
                 wanted = self._wanted(kind, node, visible)
                 # A gateway that is below others itself may not know other complete queryables
                 # for a key that no interest covers any more.
@@ -92,11 +92,15 @@ class Model:
                 if kind == TOKEN:
                     # If a node has a token on the same key, the end of another node's token is not
                     # announced to it.
-                    extra -= self._of(kind, [node, *self._world.reach.clients_of(node)]).keys()
+                    extra -= self._declarations_of(
+                        kind, [node, *self._world.reach.clients_of(node)]
+                    ).keys()
                 if peer.role == WhatAmI.PEER and len(self._world.reach.routers_of(peer)) > 1:
                     # A peer's declarations to one router come back through another, except tokens:
                     # only the router that the peer declared a token to announces it.
-                    own = self._of(kind, [peer, *self._world.reach.clients_of(peer)]).keys()
+                    own = self._declarations_of(
+                        kind, [peer, *self._world.reach.clients_of(peer)]
+                    ).keys()
                     extra -= own
                     missing -= own if kind == TOKEN else set()
                 if extra or missing:
@@ -105,7 +109,7 @@ class Model:
             nodes = [other]
             if other.role == WhatAmI.PEER:
                 nodes.extend(self._world.reach.clients_of(other))
-            wanted = self._of(kind, nodes)
+            wanted = self._declarations_of(kind, nodes)
             if known != wanted:
                 raise _wrong(node, other, kind, known, wanted)
 
@@ -120,7 +124,7 @@ class Model:
             for kind in (SUBSCRIBER, QUERYABLE, TOKEN):
                 source = sources.get(other.zid)
                 known = {} if source is None else _held_by(source, kind)
-                wanted = self._of(kind, [other, *reach.below(other)])
+                wanted = self._declarations_of(kind, [other, *reach.below(other)])
                 if known != wanted:
                     raise _wrong(node, other, kind, known, wanted)
 
@@ -161,7 +165,9 @@ class Model:
             if not watcher.is_live:
                 continue
             nodes = [watcher.node, *self._world.reach.reachable(watcher.node)]
-            alive = {key for key in self._of(TOKEN, nodes) if intersects(key, watcher.key)}
+            alive = {
+                key for key in self._declarations_of(TOKEN, nodes) if intersects(key, watcher.key)
+            }
             reported = {key for key, is_present in watcher.present.items() if is_present}
             silent = {
                 key
@@ -183,8 +189,8 @@ class Model:
     def _matches(self, source: MatchingSource) -> bool:
         """Whether a source matches; queryables of others must include its key (§2.3)."""
         kind = QUERYABLE if source.is_querier else SUBSCRIBER
-        own = self._of(kind, [source.node], Locality.REMOTE)
-        others = self._of(kind, self._world.reach.reachable(source.node))
+        own = self._declarations_of(kind, [source.node], Locality.REMOTE)
+        others = self._declarations_of(kind, self._world.reach.reachable(source.node))
         if any(intersects(key, source.key) for key in own):
             return True
         if source.is_querier:

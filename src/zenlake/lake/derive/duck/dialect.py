@@ -32,7 +32,7 @@ _NUMBERS: Final = frozenset(
 )
 """Columns that statements hash, and their types."""
 _CUTS: Final = (2, 5)
-"""Where other words begin, counted from 1."""
+"""Texts are hashed again from these positions (counted from 1), so that other words begin."""
 _BYTES_MAX: Final = 2**31 - 1
 
 

@@ -86,7 +86,7 @@ class Engine:
         return self.query(f"{text} FROM {rows}", {table.name})
 
     def sql(self, text: str, args: None = None, **frames: Frame) -> Frame:
-        """As `SparkSession.sql`: `{name}` in the text is replaced by the frame of that name."""
+        """Runs a statement like `SparkSession.sql`: `{name}` stands for the frame of that name."""
         sources = frozenset[str]().union(*(frame.sources for frame in frames.values()))
         # Placeholders make the text the same each time, so that its translation is cached.
         found = self.translated(text.format(**{name: placeholder(name) for name in frames}))

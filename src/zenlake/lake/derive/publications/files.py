@@ -74,13 +74,13 @@ class PublicationFiles:
                 sessions.append(different(session))
                 publishers.add(table["sender_zid"])
         groups: list[Numbers] = []
-        found = self._measured(parts, contents, firsts[-1], groups if is_split else None)
+        found = self._measure_in_parts(parts, contents, firsts[-1], groups if is_split else None)
         if is_split:
             self._write_hashes(_GROUPS, groups)
             self._write_hashes(_SESSIONS, sessions)
         self._write_found(paths, firsts, found, publishers, wanted)
 
-    def _measured(
+    def _measure_in_parts(
         self, folder: Path, contents: Parts, rows: int, groups: list[Numbers] | None
     ) -> Parts:
         """The results for all rows, divided into parts by row number."""
@@ -120,7 +120,7 @@ class PublicationFiles:
         for path, (first, stop) in zip(paths, pairwise(firsts), strict=True):
             traced: list[pa.Table] = []
             for measured in rows.until(stop):
-                table = _found_table(measured, first, publishers)
+                table = _columns_of_latencies(measured, first, publishers)
                 if LATENCIES in wanted:
                     files.write({LATENCIES: latency_tables(Path(path), table)})
                 traced.append(table.select(["row", "trace_id"]))
@@ -193,7 +193,7 @@ class _Nodes:
         return found.take(pa.array(which))
 
 
-def _found_table(measured: Measured, first_row: int, nodes: _Nodes) -> pa.Table:
+def _columns_of_latencies(measured: Measured, first_row: int, nodes: _Nodes) -> pa.Table:
     """The columns of `latencies` that `samples` lacks, and `row` in the file."""
     unknown, unsent = measured.trace_id == UNKNOWN, measured.sent_ns == UNKNOWN
     return pa.table(

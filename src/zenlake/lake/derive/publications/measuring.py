@@ -53,13 +53,13 @@ def measure(rows: Rows) -> tuple[Iterator[Measured], Rows]:
     is_known = publication != UNKNOWN
     is_marked = ~is_known & (rows.mark != NULL)
     unknown = _unknown(rows.take(~(is_known | is_marked)))
-    known = _measured(rows.take(is_known), publication[is_known], True)
+    known = _measure_in_batches(rows.take(is_known), publication[is_known], True)
     return chain([unknown], known), rows.take(is_marked)
 
 
 def measure_marked(rows: Rows) -> Iterator[Measured]:
     """Measure rows by their mark. The first hop is not certain, so no publisher is known."""
-    return _measured(rows, ranks(rows.mark), False)
+    return _measure_in_batches(rows, ranks(rows.mark), False)
 
 
 def _unknown(rows: Rows) -> Measured:
@@ -68,7 +68,7 @@ def _unknown(rows: Rows) -> Measured:
     return Measured(rows.row, rows.time_ns, nothing, nothing, np.full_like(nothing, NULL), never)
 
 
-def _measured(rows: Rows, publication: Numbers, is_certain: bool) -> Iterator[Measured]:
+def _measure_in_batches(rows: Rows, publication: Numbers, is_certain: bool) -> Iterator[Measured]:
     """The results for some publications at a time, with all rows of each."""
     if (publication[1:] < publication[:-1]).any():
         order = np.argsort(publication)
@@ -77,11 +77,13 @@ def _measured(rows: Rows, publication: Numbers, is_certain: bool) -> Iterator[Me
     while first < count:
         last = publication[min(first + _ROWS_AT_ONCE, count) - 1]
         stop = int(np.searchsorted(publication, last, "right"))
-        yield _of_whole(rows.take(np.arange(first, stop)), publication[first:stop], is_certain)
+        yield _measure_publications(
+            rows.take(np.arange(first, stop)), publication[first:stop], is_certain
+        )
         first = stop
 
 
-def _of_whole(rows: Rows, publication: Numbers, is_certain: bool) -> Measured:
+def _measure_publications(rows: Rows, publication: Numbers, is_certain: bool) -> Measured:
     """The results for all rows of some publications; `publication` ascends."""
     hops = Segments(starts_of(publication), len(publication))
     seq, time_ns, sender, receiver = rows.seq, rows.time_ns, rows.sender, rows.receiver
