@@ -20,7 +20,7 @@ def nonwild_prefix(text: str) -> str | None:
 
 
 def strip_prefix(text: str, prefix: str) -> list[str]:
-    """What may follow `prefix` in keys of `text`, without remainders included in others.
+    """The remainders of `text` after `prefix`, without those that another one includes.
 
     The remainder after the longest beginning comes first.
     """

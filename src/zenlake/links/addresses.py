@@ -30,13 +30,13 @@ def split_address(endpoint: EndPoint) -> tuple[str, int]:
     """Host and port; there is no default port (wire reference §1.8)."""
     host, colon, port = endpoint.address.rpartition(":")
     if not colon or not port.isascii() or not port.isdigit() or int(port) > 65_535:
-        raise LinkError(str(endpoint), "an address is host:port")
+        raise LinkError(str(endpoint), "expected an address host:port")
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
     elif ":" in host:
-        raise LinkError(str(endpoint), "an IPv6 address stands in brackets")
+        raise LinkError(str(endpoint), "write the IPv6 address in brackets: [::1]:7447")
     if not host:
-        raise LinkError(str(endpoint), "an address is host:port")
+        raise LinkError(str(endpoint), "expected an address host:port")
     return host, int(port)
 
 

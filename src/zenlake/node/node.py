@@ -139,7 +139,7 @@ class Node:
     def close(self) -> None:
         """CLOSE on every link, then the end of every thread; calling it twice is harmless.
 
-        If Ctrl-C interrupts it, the next call goes on to the end.
+        If Ctrl-C interrupts it, the next call continues to the end.
         """
         with self._state_lock:
             if self._is_closed or self._closer not in (None, threading.get_ident()):

@@ -48,7 +48,7 @@ class Retry:
                 self.factor if factor is None else _finite(factor),
             )
         except ValueError:
-            raise LocalError(f"{endpoint}: a retry period is a number") from None
+            raise LocalError(f"{endpoint}: retry_period_* options must be numbers") from None
 
 
 def _finite(text: str) -> float:

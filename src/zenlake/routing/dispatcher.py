@@ -412,7 +412,7 @@ class Dispatcher:
         return self._work.run_jobs(steps)
 
     def only_destination(self, face: Face, key: str) -> Route | None:
-        """Where a session's publications on `key` go, if that is a single link.
+        """The route of a session's publications on `key`, if it leads to a single link.
 
         Known once such a publication was received, and as long as the route is current.
         """

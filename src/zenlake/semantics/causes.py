@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 
 class Cause(NamedTuple):
-    """Whether something failed because of it, and what it means."""
+    """A cause: whether something failed because of it, and what it means."""
 
     failed: bool
     meaning: str

@@ -148,7 +148,7 @@ class Liveliness:
                 self._answer(asked[0], asked[1], key)
             return
         if interest_id is not None and not self._interests.is_live(interest_id):
-            # It answers a query that has ended, or a subscriber that was undeclared.
+            # The token answers a query that has ended, or a subscriber that was undeclared.
             return
         known = self._remote.get(id)
         if known != key:

@@ -30,8 +30,8 @@ class LostQueries:
 
     def add(self, key: str, eid: int, is_live: bool) -> str | None:
         """Count a loss on `key`; returns a text if it is the first of its queryable."""
-        of = eid if is_live else _UNDECLARED
-        count = self._counts[of] = self._counts.get(of, 0) + 1
+        counted = eid if is_live else _UNDECLARED
+        count = self._counts[counted] = self._counts.get(counted, 0) + 1
         if count > 1:
             return None
         return (

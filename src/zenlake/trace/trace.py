@@ -42,7 +42,7 @@ class Trace:
         self._events: list[TraceEvent] = []
         self._walker = Walker(self._events)
         self.skipped = Skipped()
-        """What was skipped below Zenoh, by reason, including damage of the file."""
+        """Data skipped below Zenoh, by reason, including damage of the file."""
         self._damage = Skipped()
         self._is_redacted = False
         self.undecoded: dict[str, int] = {}

@@ -208,7 +208,7 @@ class WhatAmI(Constant):
     CLIENT = 4
 
     def __or__(self, other: WhatAmI | str) -> WhatAmIMatcher:
-        """A matcher for both roles; the other one may be given as text."""
+        """A matcher for both roles; the other role may be a text."""
         from zenlake.api.values.whatami_matcher import WhatAmIMatcher
 
         if isinstance(other, WhatAmI):

@@ -1,4 +1,4 @@
-"""The source code of the exact reader's records: a class for each table that reading gives.
+"""The source code of the exact reader's records: a class for each table of `WRITTEN`.
 
 `zenlake.trace` makes these records and cannot import the lake, so they are written into its folder.
 A record takes its columns by name, without defaults: the type checker finds code that forgets a

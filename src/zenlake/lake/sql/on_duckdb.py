@@ -247,7 +247,7 @@ def _described(sql: str) -> str | None:
 def _check_reads_only(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     statements = connection.extract_statements(sql)
     if len(statements) != 1:
-        raise LakeError(f"one query at a time, these are {len(statements)}", "SQL")
+        raise LakeError(f"expected one query, not {len(statements)}", "SQL")
     [statement] = statements
     if statement.type.name == "EXPLAIN":
         # EXPLAIN ANALYZE runs the statement.

@@ -178,7 +178,7 @@ class Queries:
         self._end(branch)
 
     def remove_face(self, face: Face) -> Job:
-        """End the branches to a face; its own queries go on, and their responses are dropped."""
+        """End the branches to a face; its own queries continue, and their responses are dropped."""
         work = self._tables.work
         face.queries.clear()
         for branch in list(face.branches.values()):

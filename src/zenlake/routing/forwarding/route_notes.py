@@ -42,7 +42,7 @@ OTHER_IS_BEST: Final = "other_is_best"
 
 
 class Note:
-    """What was decided about one holder of one declaration."""
+    """The decision about one holder of one declaration."""
 
     __slots__ = ("holder", "hop", "is_complete", "key", "verdict")
 

@@ -170,7 +170,7 @@ def _exchange(rows: Rows, event: MessageSeen, seq: int) -> None:
 
 
 def _reply_kind(response: Response | None) -> str:
-    """The kind of a RESPONSE; None stands for RESPONSE_FINAL."""
+    """The kind of a RESPONSE; None for RESPONSE_FINAL."""
     if response is None:
         return "FINAL"
     body = response.body
