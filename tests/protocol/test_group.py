@@ -314,7 +314,7 @@ def test_nothing_follows_our_own_close() -> None:
     assert units_of(machine) == []
 
 
-def test_room_for_two_batches() -> None:
+def test_group_has_room_for_two_batches() -> None:
     machine = group()
     assert machine.has_room(5)
     machine.push(encode(Push(WireExpr(0, "k"), Put(bytes(20_000)))), 5, True, False)

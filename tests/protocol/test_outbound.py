@@ -191,5 +191,5 @@ def test_batch_size_without_room_for_a_message_is_an_error() -> None:
         Transport(agree(batch_size=BATCH_BYTES_MIN - 1), 0.0, True)
 
 
-def test_number_lengths() -> None:
+def test_sequence_numbers_have_the_expected_lengths() -> None:
     assert [sn_bytes(agree(sn_bits=bits).sn_mask) for bits in SN_BITS] == [1, 2, 4, 5]

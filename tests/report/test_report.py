@@ -96,7 +96,7 @@ def test_a_query_is_shown_with_its_hops(data: dict[str, Any]) -> None:
     assert sum(cell[-1] for cell in data["queries"]["cells"]) == 2
 
 
-def test_losses_sessions_and_violations(data: dict[str, Any]) -> None:
+def test_losses_sessions_and_violations_are_listed(data: dict[str, Any]) -> None:
     [loss] = data["losses"]["groups"]
     assert (loss["kind"], loss["times"], loss["missing"], loss["at"]) == ("sn_gap", 1, 3, 4000.0)
     [session] = data["topology"]["bad"]

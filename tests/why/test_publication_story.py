@@ -140,7 +140,7 @@ def test_headline_counts_other_nodes_that_lack_some() -> None:
     assert set(story.reached) == {SERVER, "eeee05"}
 
 
-def test_old_sequence_numbers() -> None:
+def test_old_sequence_numbers_blame_the_sender() -> None:
     story = only(evidence(flows=flows(published("k/a", *TIMES, ignored=2))))
     assert (story.cause, story.culprit) == ("stale_sn", ASKER)
 
@@ -188,14 +188,14 @@ def test_loss_behind_the_second_router_is_found_there() -> None:
     assert "did not reach client bbbb" in story.headline
 
 
-def test_a_publisher_waits() -> None:
+def test_publisher_without_a_subscriber_has_a_story() -> None:
     story = only(evidence(interests=[interest(10, "KSR", "k/a")]))
     assert (story.subject, story.cause) == ("publisher", "no_subscriber")
     announced = declared("subscriber", "k/**", 11, sender=ROUTER, receiver=ASKER, session=A)
     assert stories(evidence(interests=[interest(10, "KSR", "k/a")], declarations=[announced])) == []
 
 
-def test_a_querier_waits() -> None:
+def test_querier_without_a_matching_queryable_has_a_story() -> None:
     made = evidence(
         interests=[interest(10, "KQR", "k/@v/a")], declarations=[declared("queryable", "k/**")]
     )
