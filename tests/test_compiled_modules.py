@@ -74,7 +74,7 @@ def test_every_pattern_matches_a_file() -> None:
     assert len(compiled_modules()) > 200
 
 
-def test_what_compiled_modules_import_is_compiled_or_plain_on_purpose() -> None:
+def test_modules_that_compiled_ones_import_are_compiled_or_listed_as_plain() -> None:
     compiled = compiled_modules()
     source = ROOT / "src" / "zenlake"
     forgotten = {

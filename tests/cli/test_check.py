@@ -61,7 +61,9 @@ def test_rules_are_chosen_by_name_and_severity(capsys: pytest.CaptureFixture[str
     assert "control-qos" not in capsys.readouterr().out
 
 
-def test_nothing_wrong_is_exit_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_capture_without_errors_is_exit_0(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = clean(tmp_path / "clean.pcapng", 3)
     assert main(["check", str(path)]) == 0
     [line] = capsys.readouterr().out.splitlines()

@@ -141,7 +141,7 @@ def test_lists_of_locators_are_decoded_alike(count: int) -> None:
         *("tcp/" + "a" * 251, "tcp/a?" + "b" * 249, "tcp/a?\u4e2d;\u00e9", "tcp/a?a=;b", "tcp/?b"),
     ],
 )
-def test_which_locators_are_canonical(locator: str) -> None:
+def test_canonical_locators_are_those_of_the_scalar_decoder(locator: str) -> None:
     compare([(b"\x22\x09\x00\x05\x01" + sized(locator.encode()), SCOUTING)])
 
 

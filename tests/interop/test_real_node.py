@@ -75,7 +75,7 @@ def test_a_session_opens_and_a_query_ends(link: Link) -> None:
     assert_alive(link)
 
 
-def test_what_we_publish_comes_back_to_our_subscriber(link: Link, port: int) -> None:
+def test_our_publication_reaches_our_subscriber(link: Link, port: int) -> None:
     link.send_network(Declare(DeclareSubscriber(1, WireExpr(0, "back/**"))))
     assert_alive(link)
     with Link(port, ZenohId.from_int(0xABC)) as publisher:

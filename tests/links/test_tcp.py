@@ -30,7 +30,7 @@ def test_bytes_go_both_ways() -> None:
         assert ours.interfaces == ["lo"]
 
 
-def test_it_offers_batches_of_whole_segments() -> None:
+def test_link_offers_batches_of_whole_segments() -> None:
     with linked(LOOPBACK) as (ours, theirs):
         assert 32_000 < ours.mtu < 65_495
         assert 32_000 < theirs.mtu < 65_495

@@ -144,7 +144,7 @@ def sends_of_fast_messages() -> int:
     return bench.sends
 
 
-def test_nothing_gathers_if_no_more_messages_follow() -> None:
+def test_messages_do_not_gather_if_no_more_follow() -> None:
     """A thread that watches gathered messages would wake in vain."""
     # Enough messages that sending each at once would exceed the time budget on any machine.
     count = 10_000
@@ -293,7 +293,7 @@ def test_messages_sent_fast_leave_soon_though_no_more_follow(bench: Bench) -> No
         assert len(bench.receive_payloads(500)) == 500
 
 
-def test_what_was_sent_before_close_leaves_before_it(bench: Bench) -> None:
+def test_messages_sent_before_close_leave_before_it(bench: Bench) -> None:
     for _ in range(1000):
         bench.send(bytes(8))
     bench.sender.send_close(CloseReason.GENERIC, 1.0)

@@ -140,7 +140,7 @@ def test_rules_about_other_keys_change_nothing(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
-def test_everything_can_be_excluded(path: Path) -> None:
+def test_all_keys_can_be_excluded(path: Path) -> None:
     _, found = redacted(path, RedactionRules(["**", "@/**"]))
     for unit, data in found:
         for message in messages_of(unit, data):

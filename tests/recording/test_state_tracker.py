@@ -230,7 +230,7 @@ def test_request_is_open_until_its_final() -> None:
     assert script.keys("REQUEST") == ["ask/2"]
 
 
-def test_nothing_but_the_close_is_left_of_a_session_that_was_closed() -> None:
+def test_state_of_a_closed_session_is_its_close_alone() -> None:
     script = Scripted()
     script.send(0, subscriber(1, WireExpr(0, "a")))
     script.raw(0, bytes(Close(int(CloseReason.GENERIC), session=True)))
@@ -311,7 +311,7 @@ def test_link_gets_its_number_among_links_between_the_same_addresses() -> None:
     assert len(tracker.packets()) == 2 * RECORDING_ADDRESS_USES_MAX
 
 
-def test_nothing_is_left_of_a_datagram_link_that_was_closed() -> None:
+def test_closed_datagram_link_leaves_no_state() -> None:
     """Readers number datagram links by their handshakes, not by connections."""
     tracker = StateTracker()
     for _ in range(3):

@@ -40,7 +40,7 @@ def texts(data: dict[str, Any]) -> list[str]:
     return [finding["text"] for finding in data["findings"]]
 
 
-def test_what_is_wrong_comes_first(data: dict[str, Any]) -> None:
+def test_worst_findings_come_first(data: dict[str, Any]) -> None:
     assert [(one["severity"], one["section"]) for one in data["findings"]] == [
         ("bad", "violations"),
         ("bad", "queries"),

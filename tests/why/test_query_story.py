@@ -74,7 +74,7 @@ def test_the_node_that_was_asked_is_lost() -> None:
     assert "19.0 ms later" in story.headline
 
 
-def test_nobody_answers_in_time() -> None:
+def test_query_without_an_answer_in_time_is_a_timeout() -> None:
     query = asked(10)
     story = only(evidence(queries=[query, passed(query, 11)]))
     assert (story.cause, story.culprit) == ("timeout", SERVER)

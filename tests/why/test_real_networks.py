@@ -37,7 +37,7 @@ def test_tokens_of_a_router_that_counts_from_0_reach_watchers() -> None:
     assert set(truth["watchers"].values()) <= set(by_key["alive/before"].nodes)
 
 
-def test_nothing_is_wrong_with_tokens_that_go_with_a_router() -> None:
+def test_tokens_that_end_with_their_router_are_no_failure() -> None:
     """Link state ends its declarations: routers do not undeclare them to each other."""
     assert ["DELETE", "alive/behind"] in truth_of(LINE)["seen"]
     made = report_of(LINE, key="alive/**")

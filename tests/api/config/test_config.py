@@ -144,7 +144,7 @@ def test_values_that_only_eclipse_zenoh_accepts_are_refused() -> None:
     assert str(config) == str(Config())
 
 
-def test_what_the_node_reads() -> None:
+def test_node_reads_values_with_defaults_filled_in() -> None:
     config = Config()
     assert config.get("mode") == config.mode == "peer"
     assert config.role is wire.WhatAmI.PEER
@@ -167,7 +167,7 @@ def test_what_the_node_reads() -> None:
         config.get("connect")
 
 
-def test_what_the_node_reads_of_a_recording() -> None:
+def test_node_reads_the_recording_settings() -> None:
     from zenlake.api.session.opening import node_settings
 
     assert node_settings(Config()).recording is None

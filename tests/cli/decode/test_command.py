@@ -199,7 +199,7 @@ def test_an_input_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert copy.read_bytes() == Path(PUBSUB).read_bytes()
 
 
-def test_nothing_is_written_where_nothing_can_be_read(
+def test_unreadable_input_writes_no_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out.pcapng"
