@@ -7,5 +7,5 @@ import sys
 
 
 def child_environment(**variables: str) -> dict[str, str]:
-    """The environment of a child that can import what this process can, with more variables."""
+    """The environment of a child process: the same import path, and the given variables."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **variables}

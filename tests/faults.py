@@ -38,6 +38,6 @@ def least(measure: Callable[[], float], enough_s: float, tries: int = 10) -> flo
 
 
 def resident_bytes() -> int:
-    """Memory of this process that is in use now."""
+    """The resident memory of this process in bytes."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,4 +1,4 @@
-"""The node to which others connect in tests of faults: a router, with ZENLAKE_FULL also a peer.
+"""The node to which others connect in tests of faults: a router and, with ZENLAKE_FULL, a peer.
 
 A module that uses it has `pytestmark = pytest.mark.usefixtures("host")` and imports `host`;
 `settings_of()` of tests/node and `listening()` of tests/api then make a node of that kind.

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 
 def _ports() -> Iterator[int]:
-    """Below the ephemeral ports of the system; each process of a run has its own."""
+    """The ports of this process of a run, below the ephemeral ports of the system."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 10
     place = random.randrange(2_000)
     while True:
@@ -22,7 +22,7 @@ _next_ports = _ports()
 
 
 def free_port() -> int:
-    """A port to listen on, also again later: it is not returned again soon."""
+    """A port to listen on, even repeatedly: it is not returned again soon."""
     while True:
         port = next(_next_ports)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):

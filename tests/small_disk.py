@@ -13,7 +13,7 @@ import pytest
 
 @contextmanager
 def small_disk(place: Path, size_bytes: int) -> Iterator[Path]:
-    """Mounts one there; skips the test if this user may not."""
+    """Mounts a small file system there; skips the test if the user may not mount."""
     place.mkdir(parents=True, exist_ok=True)
     if not _runs("mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", str(place)):
         pytest.skip("this user may not mount a file system")
@@ -26,7 +26,7 @@ def small_disk(place: Path, size_bytes: int) -> Iterator[Path]:
 
 @contextmanager
 def filled(place: Path, free_bytes: int) -> Iterator[None]:
-    """A file fills the disk but for some bytes."""
+    """Fills the disk with a file until only `free_bytes` are left."""
     state = os.statvfs(place)
     filler = place / "filler"
     filler.write_bytes(bytes(max(0, state.f_bavail * state.f_bsize - free_bytes)))

@@ -18,10 +18,10 @@ ROOT = Path(__file__).parents[1]
 SPEC = ROOT / "docs" / "spec"
 FOLDERS = ("src", "tests", "docs", "attacks", "chaos", "benchmarks", "fuzz", "scripts")
 PAGE_OF_FOLDER = {"routing": "behaviour", "interop": "behaviour", "simulation": "behaviour"}
-"""The page that a § without a name cites, by folder; in all other folders the wire reference."""
+"""The page that a § without a page name cites, by folder; elsewhere it is the wire reference."""
 
 NOT_CITING = ("tests/vectors/", "tests/test_citations.py", "tests/semantics/test_citations.py")
-"""Not checked: test vectors have ids such as T10, and tests of citations have invalid ones."""
+"""Files that are not checked: test vectors have ids such as T10, some tests invalid citations."""
 
 PAGE_OR_SECTION = re.compile(
     r"\b([Ww]ire|[Bb]ehaviour|[Ll]imits)(?:\.md)?(?:[\s#]+(?:reference|ref\.))?[\s#]*(?=\[?§)"

@@ -39,7 +39,7 @@ PLAIN = {
 }
 """Modules in `src/zenlake` that compiled modules import and that stay plain, with the reason."""
 PLAIN_PACKAGES = {"api", "node"}
-"""Most of their modules run once for a call or a link: only hot ones are compiled."""
+"""Packages whose modules mostly run once for a call or a link: only hot modules are compiled."""
 
 
 def compiled_modules() -> set[Path]:
@@ -74,7 +74,7 @@ def test_every_pattern_matches_a_file() -> None:
     assert len(compiled_modules()) > 200
 
 
-def test_what_compiled_modules_import_is_compiled_or_plain_on_purpose() -> None:
+def test_modules_that_compiled_ones_import_are_compiled_or_listed_as_plain() -> None:
     compiled = compiled_modules()
     source = ROOT / "src" / "zenlake"
     forgotten = {

@@ -10,7 +10,7 @@ from zenlake import gil_checkpoint
 from zenlake.wire import Frame, ResponseFinal, decode_batch
 
 
-def test_it_is_never_compiled() -> None:
+def test_checkpoint_module_is_never_compiled() -> None:
     assert gil_checkpoint.__file__.endswith(".py")
 
 

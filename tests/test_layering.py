@@ -72,7 +72,7 @@ def _home(name: str) -> str:
 
 
 def actual() -> dict[str, dict[str, Path]]:
-    """For each package the packages that it imports, each with one file that does."""
+    """For each package, the packages that it imports, each with one importing file."""
     found: dict[str, dict[str, Path]] = {package: {} for package in PACKAGES}
     for path in SOURCES.rglob("*.py"):
         package = path.relative_to(SOURCES).parts[0]

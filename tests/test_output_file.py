@@ -18,7 +18,7 @@ from zenlake.output_file import OutputFile
 
 @contextmanager
 def small_files() -> Iterator[None]:
-    """No file may grow beyond 4 kB, as on a disk that is nearly full."""
+    """Limits files to 4 kB, as on a disk that is nearly full."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
     try:

@@ -309,7 +309,7 @@ _KEYS_AND_REASONS: Final = {
     ),
     "TRACE_CANDIDATES_MAX": (
         "limits/trace/candidates",
-        "offsets in them at which a batch may begin, until more bytes decide",
+        "offsets in the searched bytes of one direction at which a batch may begin",
     ),
     "TRACE_UNDECIDED_BYTES_MAX": (
         "limits/trace/undecided_bytes",
@@ -432,7 +432,7 @@ _KEYS_AND_REASONS: Final = {
     ),
     "EXPRESSION_DEPTH_MAX": (
         "limits/decode/expression_depth",
-        "nested parentheses and negations in it",
+        "nested parentheses and negations in a filter of `zenlake decode`",
     ),
     "REMEMBERED_MAX": (
         "limits/decode/remembered",
@@ -488,16 +488,16 @@ _KEYS_AND_REASONS: Final = {
     ),
     "UDP_BYTES_PER_SECOND_MAX": (
         "limits/udp/bytes_per_second",
-        "sent on one UDP link, so that receivers can follow; deployed nodes send about as fast",
+        "bytes sent on one UDP link: receivers keep up with it; deployed nodes send about as fast",
     ),
     "UDP_BURST_BYTES_MAX": (
         "limits/udp/burst_bytes",
-        "sent at once on a UDP link before that rate applies: fits into a receiver's buffer",
+        "bytes sent on one UDP link before its rate is limited: they fit a receiver's buffer",
     ),
     "HANDSHAKE_BYTES_MAX": (
         "limits/transport/handshake_bytes",
-        "received on one link before its session is open: two batches of the largest size; TLS has"
-        " as much again for its own handshake",
+        "bytes received on one link before its session is open: two batches of the largest size;"
+        " the handshake of TLS may have as many again",
     ),
     "HANDSHAKE_IDLE_SECONDS_MAX": (
         "limits/transport/handshake_idle_seconds",
@@ -520,8 +520,8 @@ _KEYS_AND_REASONS: Final = {
     ),
     "UNSENT_PROCESS_BYTES_MAX": (
         "limits/transport/unsent_process_bytes",
-        "the same for all transports together: large messages, and those kept although a queue"
-        " is full; one message of any size is always accepted",
+        "bytes of all transports queued for slow links beyond the limits of each queue: large"
+        " messages, and messages kept although a queue is full; one message is always accepted",
     ),
     "ALIASES_MAX": (
         "limits/routing/aliases",
@@ -550,7 +550,8 @@ _KEYS_AND_REASONS: Final = {
     ),
     "ROUTING_BYTES_MAX": (
         "limits/routing/process_bytes",
-        "the same for all sessions together; beyond it further ones of any session are refused",
+        "memory of the declarations, aliases, interests and open requests of all sessions"
+        " together; beyond it further ones of any session are refused",
     ),
     "ALIASED_INTERESTS_MAX": (
         "limits/routing/aliased_interests",
@@ -579,7 +580,7 @@ _KEYS_AND_REASONS: Final = {
     ),
     "ADMIN_ANSWERS_PER_SESSION_MAX": (
         "limits/admin/session_answers",
-        "of these, the answers for one session",
+        "long answers of the admin space for one session at once; more are refused",
     ),
     "NETWORK_NODES_MAX": (
         "limits/routing/network_nodes",
@@ -587,8 +588,8 @@ _KEYS_AND_REASONS: Final = {
     ),
     "NETWORK_LINKS_MAX": (
         "limits/routing/network_links",
-        "links that all these routers list together, each from both ends: a tree is computed at"
-        " once; more are ignored",
+        "links that all routers of one network list together, each from both ends: a tree of"
+        " them is computed at once; more are ignored",
     ),
     "LINK_STATE_LIST_BYTES_MAX": (
         "limits/routing/link_state_list_bytes",
@@ -597,7 +598,7 @@ _KEYS_AND_REASONS: Final = {
     ),
     "WITHDRAWALS_MAX": (
         "limits/routing/withdrawals",
-        "what one router undeclared in the last minute, for neighbours that did not receive it;"
+        "recent undeclarations of one router, kept for a minute for neighbours that missed them;"
         " the oldest is forgotten",
     ),
     "HELD_REPLIES_MAX": (
@@ -615,7 +616,7 @@ _KEYS_AND_REASONS: Final = {
     ),
     "REASSEMBLY_PROCESS_BYTES_MAX": (
         "limits/transport/reassembly_process_bytes",
-        "the same in all sessions of the process",
+        "fragments of incomplete messages in all sessions of the process, counted in the same way",
     ),
     "REASSEMBLY_MESSAGE_BYTES_MAX": (
         "limits/transport/reassembly_message_bytes",
@@ -647,7 +648,7 @@ _KEYS_AND_REASONS: Final = {
         "time of a callback on the thread that reads its link; beyond it another thread reads",
     ),
     "CONFIG_CHARACTERS_MAX": ("limits/config/characters", "length of a configuration"),
-    "CONFIG_DEPTH_MAX": ("limits/config/depth", "nested lists and objects in it"),
+    "CONFIG_DEPTH_MAX": ("limits/config/depth", "nested lists and objects in a configuration"),
     "DESERIALIZED_ITEMS_MAX": (
         "limits/deserialized_items",
         "items of a collection that take no bytes each: a count alone must not fill memory",
@@ -679,8 +680,8 @@ _KEYS_AND_REASONS: Final = {
     ),
     "FOLLOW_REPLAY_BYTES_MAX": (
         "limits/follow/replay_bytes",
-        "of a recording that a follower reads again when it starts; of a longer one it reads the"
-        " last segments and the state before them",
+        "bytes of a recording that a follower reads again when it starts; of a longer recording it"
+        " reads the last segments and the state before them",
     ),
     "FOLLOW_WINDOW_SAMPLES_MAX": (
         "limits/follow/window_samples",
@@ -701,8 +702,8 @@ _KEYS_AND_REASONS: Final = {
     ),
     "SQL_UNCOUNTED_BYTES_MAX": (
         "limits/sql_uncounted_bytes",
-        "of that, reserved for memory that DuckDB does not count (texts of functions, rows in"
-        " Python); beyond the rest DuckDB spills to disk",
+        "part of `limits/sql_bytes` for memory that DuckDB does not count (texts of functions,"
+        " rows in Python); DuckDB may use the rest, then it spills to disk",
     ),
     "SQL_SPILL_BYTES_MAX": (
         "limits/sql_spill_bytes",
@@ -715,15 +716,18 @@ _KEYS_AND_REASONS: Final = {
     ),
     "REDACTION_BYTES_MAX": (
         "limits/recording/redaction_bytes",
-        "what the redaction of a recording remembers of all links: declared prefixes, removed"
+        "memory of the redaction of a recording for all links: declared prefixes, removed"
         " declarations and requests, unfinished messages; beyond it messages are not recorded",
     ),
     "EXPLAIN_BYTES_MAX": (
         "limits/explain_bytes",
-        "bytes that `zenoh_explain` reads in SQL: many small messages give a line or more for"
+        "bytes that `zenoh_explain` reads in SQL: many small messages become a line or more for"
         " each byte",
     ),
-    "EXPLAIN_CHARACTERS_MAX": ("limits/explain_characters", "length of its result"),
+    "EXPLAIN_CHARACTERS_MAX": (
+        "limits/explain_characters",
+        "length of the result of `zenoh_explain`",
+    ),
     "OPTION_CHARACTERS_MAX": (
         "limits/option_characters",
         'length of an option of `spark.read.format("zenoh")`',
@@ -740,11 +744,11 @@ _KEYS_AND_REASONS: Final = {
         "limits/glob_choices",
         "names that one path pattern may list in braces, `{a,b}`: each is looked up",
     ),
-    "GLOB_DEPTH_MAX": ("limits/glob_depth", "braces within braces in one pattern of paths"),
+    "GLOB_DEPTH_MAX": ("limits/glob_depth", "nested braces in one path pattern"),
     "RECORDING_TRACKED_BYTES_MAX": (
         "limits/recording/tracked_bytes",
-        "memory for what a segment repeats at its start; beyond it the oldest requests are"
-        " forgotten, then new declarations",
+        "memory for the state that a segment repeats at its start; beyond it the oldest requests"
+        " are forgotten, then new declarations",
     ),
     "RECORDING_STATE_MESSAGE_BYTES_MAX": (
         "limits/recording/state_message_bytes",
@@ -752,8 +756,7 @@ _KEYS_AND_REASONS: Final = {
     ),
     "RECORDING_STATE_HANDSHAKE_BATCHES_MAX": (
         "limits/recording/state_handshake_batches",
-        "batches of a handshake that a segment repeats; four are usual, datagrams may be sent"
-        " twice",
+        "batches of a handshake that a segment repeats; four are usual, datagrams may be repeated",
     ),
     "RECORDING_LINK_STATE_NODES_MAX": (
         "limits/recording/link_state_nodes",

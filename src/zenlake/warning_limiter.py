@@ -33,6 +33,6 @@ class WarningLimiter:
         return True
 
     def suppressed_text(self, kind: str) -> str:
-        """What to append to an admitted warning: how many were left out since the last one."""
+        """The text to append to an admitted warning: how many were left out since the last one."""
         count = self._suppressed.pop(kind, 0)
         return f" ({count} more since the last warning)" if count else ""

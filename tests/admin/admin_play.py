@@ -52,7 +52,7 @@ class FakeFacts:
         self.names: list[str] = []
         self.members: list[SessionFacts] = []
         self.drops: dict[Face, dict[str, int]] = {}
-        """Drops of groups and their members."""
+        """The drops of groups and their members, by face."""
 
     def locators(self) -> list[str]:
         return ["tcp/10.0.0.1:7447"]

@@ -29,7 +29,7 @@ def config_of(mode: str = "peer", **values: str) -> zenlake.Config:
 
 
 def listening(**values: str) -> zenlake.Session:
-    """A peer, or the role that tests/hosts sets."""
+    """A listening session: a peer, or the role that tests/hosts sets."""
     return zenlake.open(config_of(host_mode(), listen__endpoints='["tcp/127.0.0.1:0"]', **values))
 
 

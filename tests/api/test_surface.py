@@ -43,7 +43,7 @@ def signature_of(thing: Any) -> Signature:
     ]
 
 
-def test_nothing_is_missing() -> None:
+def test_no_name_of_the_stub_is_missing() -> None:
     assert [name for name in OFFERED if not exists(name)] == []
 
 

@@ -74,7 +74,7 @@ def packet_block(
 
 
 def packet_blocks(bodies: list[bytes], order: str = "<") -> list[bytes]:
-    """A time in microseconds, the resolution of an interface that names none."""
+    """Packet blocks with times in microseconds, the resolution of an interface that names none."""
     return [
         packet_block(body, (START_S + number) * 1_000_000 + number, order=order)
         for number, body in enumerate(bodies)

@@ -71,7 +71,7 @@ def segment_bytes(
 
 
 def parts_of(found: Sequence[Packet], count: int) -> list[Sequence[Packet]]:
-    """About equal parts."""
+    """The packets divided into about equal parts."""
     bounds = [len(found) * index // count for index in range(count + 1)]
     return [found[start:stop] for start, stop in pairwise(bounds)]
 

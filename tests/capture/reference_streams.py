@@ -50,7 +50,7 @@ def reference_streams(path: Path) -> dict[Stream, bytes]:
 
 
 def laid_out(pieces: list[tuple[int, bytes]]) -> bytes:
-    """Pieces at their places; where two overlap, the first one counts."""
+    """Joins pieces by their places; where two overlap, the first one counts."""
     assert all(place < STREAM_BYTES_MAX for place, _ in pieces), "before its beginning"
     stream = bytearray(max(place + len(data) for place, data in pieces))
     for place, data in reversed(pieces):

@@ -83,7 +83,7 @@ def schedule(rng: random.Random, size: int) -> list[tuple[int, bytes, int]]:
 
 
 @pytest.mark.parametrize("seed", range(0, 3_000, 100))
-def test_it_agrees_with_the_reference(seed: int) -> None:
+def test_streams_agree_with_the_reference(seed: int) -> None:
     for one in range(seed, seed + 100):
         check_against_reference(random.Random(one))
 

@@ -54,14 +54,16 @@ def test_json_has_a_line_for_each_finding(capsys: pytest.CaptureFixture[str]) ->
     assert summary["rules"] == {"control-qos": 1, "alias-redefined": 1}
 
 
-def test_a_choice_of_rules(capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_are_chosen_by_name_and_severity(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--rule", "control-qos", REMAPPED]) == 0
     assert "alias-redefined" not in capsys.readouterr().out
     assert main(["check", "--severity", "error", REMAPPED]) == 1
     assert "control-qos" not in capsys.readouterr().out
 
 
-def test_nothing_wrong_is_exit_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_capture_without_errors_is_exit_0(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = clean(tmp_path / "clean.pcapng", 3)
     assert main(["check", str(path)]) == 0
     [line] = capsys.readouterr().out.splitlines()

@@ -27,7 +27,7 @@ DATA = bytes.fromhex("7d000664656d6f2f61010568656c6c6f2a2b")
     ],
     ids=["plain", "spaced", "colons", "lines", "array", "escapes", "hexdump", "xxd", "tcpdump"],
 )
-def test_common_spellings(text: str) -> None:
+def test_common_spellings_are_parsed(text: str) -> None:
     assert parse_hex(text) == DATA
 
 
@@ -35,6 +35,6 @@ def test_common_spellings(text: str) -> None:
     ("text", "complaint"),
     [("", "there are no bytes"), ("7", "a byte has two"), ("7g", "'g' is no hexadecimal digit")],
 )
-def test_what_is_not_hexadecimal(text: str, complaint: str) -> None:
+def test_text_that_is_not_hexadecimal_is_an_error(text: str, complaint: str) -> None:
     with pytest.raises(LocalError, match=complaint):
         parse_hex(text)

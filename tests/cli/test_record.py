@@ -101,7 +101,7 @@ def test_files_are_readable_by_their_owner_only(tmp_path: Path) -> None:
     assert {stat.S_IMODE(one.stat().st_mode) for one in path.iterdir()} == {0o600}
 
 
-def test_it_records_on_when_the_router_is_back(tmp_path: Path) -> None:
+def test_recording_continues_when_the_router_is_back(tmp_path: Path) -> None:
     path = tmp_path / "recording"
     retry = ["--cfg", "connect/retry:{period_init_ms: 100, period_max_ms: 100}"]
     with (

@@ -69,7 +69,9 @@ def test_errors_are_one_line(
     assert capsys.readouterr() == ("", cause)
 
 
-def test_a_lake_that_lacks_something(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_empty_or_older_lake_is_an_error_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     make(tmp_path / "empty", {"captures": []})
     make_partly(tmp_path / "old", without="violations")
     for name, cause in (("empty", "the lake is empty"), ("old", "has no table 'violations'")):

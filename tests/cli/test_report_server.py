@@ -76,14 +76,14 @@ def test_the_other_name_of_this_machine_is_accepted(server: ReportServer) -> Non
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
-def test_nothing_can_be_changed(server: ReportServer, method: str) -> None:
+def test_other_methods_are_refused(server: ReportServer, method: str) -> None:
     assert ask(server, "/", method)[0] == 501
 
 
 @pytest.mark.parametrize(
     "path", ["/../etc/passwd", "/%2e%2e/etc/passwd", "//etc/passwd", "/report.html", "/?x", "*"]
 )
-def test_there_is_nothing_else(server: ReportServer, path: str) -> None:
+def test_other_paths_are_refused(server: ReportServer, path: str) -> None:
     assert ask(server, path)[0] == 404
 
 

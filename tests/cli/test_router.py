@@ -33,7 +33,7 @@ def client_of(process: RouterProcess) -> zenlake.Session:
     return zenlake.open(client_config("client", connect__endpoints=f'["{process.endpoint}"]'))
 
 
-def test_without_flags_it_is_a_router_with_an_admin_space() -> None:
+def test_without_flags_the_node_is_a_router_with_an_admin_space() -> None:
     config = config_from()
     assert config.mode == "router"
     assert config.get("adminspace/enabled") is True
@@ -133,7 +133,7 @@ def test_a_signal_ends_it_with_close_and_code_0(
         assert last["message"] == f"ended by {number.name}" or "closed" in last["message"]
 
 
-def test_it_listens_on_every_endpoint() -> None:
+def test_router_listens_on_every_endpoint() -> None:
     flags = ["-l", "tcp/127.0.0.1:0", "-l", "udp/127.0.0.1:0"]
     with RouterProcess(*flags) as process, client_of(process) as client:
         (reply,) = client.get("@/*/router")
@@ -165,7 +165,7 @@ def test_rust_log_chooses_what_is_logged() -> None:
 
 
 @pytest.mark.real
-def test_real_clients_talk_through_it() -> None:
+def test_real_clients_talk_through_the_router() -> None:
     pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
     with RouterProcess() as process:
         one, two = Held(theirs()[0]), Held(theirs()[0])

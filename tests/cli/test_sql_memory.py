@@ -124,7 +124,7 @@ def test_statement_that_spills_finds_room(lake: Path) -> None:
     assert all(isinstance(result, int) for result in results), results
 
 
-def test_engine_gets_its_part() -> None:
+def test_engine_limit_leaves_room_for_uncounted_memory() -> None:
     assert engine_bytes(SQL_BYTES_MAX) == SQL_BYTES_MAX - SQL_UNCOUNTED_BYTES_MAX == 1 << 30
     assert engine_bytes(MIB << 20) == 64 << 20
 

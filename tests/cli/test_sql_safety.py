@@ -110,7 +110,7 @@ REFUSED = (
 
 
 @pytest.mark.parametrize("query", REFUSED)
-def test_nothing_else_can_be_reached(
+def test_query_reaches_nothing_but_the_tables(
     query: str, lake: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["sql", "--lake", str(lake), query]) == 2

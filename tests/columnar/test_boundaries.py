@@ -65,7 +65,7 @@ def carried(class_name: str, content: bytes) -> Input:
 
 
 @pytest.mark.parametrize("class_name", MINIMAL)
-def test_extensions(class_name: str) -> None:
+def test_chains_of_extensions_are_decoded_alike(class_name: str) -> None:
     inputs = [
         carried(class_name, with_chain(class_name, chain(count)))
         for count in (1, 2, *around(EXTENSIONS_PER_MESSAGE_MAX))
@@ -108,7 +108,7 @@ def test_extensions_that_come_again(known: str) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, *around(LOCATORS_PER_HELLO_MAX)])
-def test_locators(count: int) -> None:
+def test_lists_of_locators_are_decoded_alike(count: int) -> None:
     hello = b"\x22\x09\x00\x05" + vle(count)
     compare([(hello + sized(b"tcp/a:1") * count, SCOUTING), (hello, SCOUTING)])
 
@@ -141,7 +141,7 @@ def test_locators(count: int) -> None:
         *("tcp/" + "a" * 251, "tcp/a?" + "b" * 249, "tcp/a?\u4e2d;\u00e9", "tcp/a?a=;b", "tcp/?b"),
     ],
 )
-def test_which_locators_are_canonical(locator: str) -> None:
+def test_canonical_locators_are_those_of_the_scalar_decoder(locator: str) -> None:
     compare([(b"\x22\x09\x00\x05\x01" + sized(locator.encode()), SCOUTING)])
 
 

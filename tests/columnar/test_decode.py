@@ -54,7 +54,7 @@ def test_error_is_that_of_the_scalar_decoder() -> None:
     assert CAUSES[failure.cause]
 
 
-def test_units_of_several_forms() -> None:
+def test_each_unit_is_decoded_in_its_form() -> None:
     push = bytes(Push(WireExpr(0, "a"), Put(b"")))
     columns = decode(push + push, [0, len(push), 2 * len(push)], [LOW_LATENCY, BATCH])
     assert columns.kind_words() == ["PUSH/PUT"]
@@ -68,18 +68,18 @@ def test_no_units_are_decoded_to_no_rows() -> None:
     assert len(decode(b"", [0, 0, 0])) == 0
 
 
-def test_part_of_a_buffer() -> None:
+def test_only_bytes_between_bounds_are_decoded() -> None:
     columns = decode(b"\xff\x04\x04\xff", [1, 3])
     assert columns.kind_words() == ["KEEP_ALIVE", "KEEP_ALIVE"]
 
 
 @pytest.mark.parametrize("bounds", [[0, 5], [-1, 2], [0, 3, 2], [2, 1]])
-def test_bounds_outside_the_buffer(bounds: list[int]) -> None:
+def test_bounds_outside_the_buffer_are_an_error(bounds: list[int]) -> None:
     with pytest.raises(LocalError, match="bounds"):
         decode(b"\x04" * 4, bounds)
 
 
-def test_unknown_form() -> None:
+def test_unknown_form_is_an_error() -> None:
     with pytest.raises(LocalError, match="form 4"):
         decode(b"\x04", [0, 1], 4)
 
@@ -93,7 +93,7 @@ def test_keys_are_interned() -> None:
     assert interned.rows.tolist() == [1, 2, 4, 5, 6, 7]
 
 
-def test_many_keys() -> None:
+def test_thousand_keys_are_interned_in_order() -> None:
     content = pushes(*(WireExpr(0, f"k{number % 1_000}") for number in range(3_000)))
     interned = intern_keys(decode(content, [0, len(content)]))
     assert interned.ids[1:].tolist() == [number % 1_000 for number in range(3_000)]

@@ -27,7 +27,7 @@ FORMS = (BATCH, LOW_LATENCY, SCOUTING, NETWORK)
 
 
 @pytest.mark.parametrize("path", capture_paths(), ids=lambda path: path.name)
-def test_captures(path: Path) -> None:
+def test_batches_of_captures_are_decoded_alike(path: Path) -> None:
     inputs = capture_inputs(path)
     if inputs:
         assert compare(inputs) > 0
@@ -48,7 +48,7 @@ def test_vectors_with_every_bit_flipped() -> None:
         compare(flips)
 
 
-def test_mutations() -> None:
+def test_mutated_units_are_decoded_alike() -> None:
     seeds = vector_inputs() + drawn_inputs(500)
     compare(seeds)
     source = mutated(seeds, MUTATIONS, seed=1)
@@ -57,7 +57,7 @@ def test_mutations() -> None:
 
 
 @given(st.lists(st.tuples(st.binary(max_size=60), st.sampled_from(FORMS)), max_size=8))
-def test_any_bytes(inputs: list[tuple[bytes, int]]) -> None:
+def test_any_bytes_are_decoded_alike(inputs: list[tuple[bytes, int]]) -> None:
     compare(inputs)
 
 

@@ -16,7 +16,7 @@ SETTLE_SECONDS = 0.4
 Case = Callable[[Held, Held], None]
 CASES: dict[str, Case] = {}
 SINCE: dict[str, tuple[int, ...]] = {}
-"""The release of eclipse-zenoh that a case needs on the other side, where not 1.0."""
+"""The release of eclipse-zenoh that a case needs on the other side, if later than 1.0."""
 
 
 def case(since: tuple[int, ...] = (1, 0)) -> Callable[[Case], Case]:
@@ -105,7 +105,7 @@ def declared_publishers_and_wildcards(a: Held, b: Held) -> None:
     a.ask("unpublish", name="p")
     a.ask("publish", name="best", payload="aa")
     found = b.items("all", 23)
-    # The best-effort one travels in a channel of its own.
+    # The best-effort publication travels in a channel of its own.
     ours = [one for one in found if one["key"] == "demo/r1/x"]
     assert [one["payload"] for one in ours] == [f"{n:02x}" for n in range(20)] + ["ff", ""]
     assert {one["priority"] for one in ours} == {"DATA_HIGH"}
@@ -246,7 +246,7 @@ def targets(a: Held, b: Held) -> None:
     )
     settle()
     for target, keys in (
-        ("BEST_MATCHING", ["demo/t/x", "demo/t/y"]),  # both are of one node
+        ("BEST_MATCHING", ["demo/t/x", "demo/t/y"]),  # both ids are of one node
         ("ALL", ["demo/t/x", "demo/t/y"]),
         ("ALL_COMPLETE", ["demo/t/y"]),
     ):
@@ -263,8 +263,8 @@ def a_timeout(a: Held, b: Held) -> None:
     first, *errors = answer["replies"]
     assert first["ok"]["payload"] == "01"
     assert {error["error"] for error in errors} == {b"Timeout".hex()}
-    # A real router's timer races with that of a real requester: one of a hundred is reported by
-    # both, also where all three are real. With ours on either side it is reported once.
+    # The timers of a real router and a real requester race: one timeout in a hundred is reported by
+    # both. With one of our nodes on either side it is reported once.
     is_raced = not a.is_ours and bool(a.ask("info")["routers"])
     assert len(errors) <= (2 if is_raced else 1)
     assert answer["seconds"] > 0.9
@@ -304,7 +304,7 @@ def a_query_is_cancelled(a: Held, b: Held) -> None:
 
 
 def assert_alive(b: Held, key: str, keys: list[str]) -> None:
-    """Our node finds all at once; real nodes find tokens late, or occasionally none."""
+    """Assert that tokens are found: at once by our node, late or not at all by real ones."""
     settle()
     found = b.ask("alive", key=key)["keys"]
     for _ in range(0 if b.is_ours else 20):
@@ -316,7 +316,7 @@ def assert_alive(b: Held, key: str, keys: list[str]) -> None:
 
 
 def events_of(b: Held, name: str, count: int) -> list[list[str]]:
-    """The events of a watcher. A real one that queries meanwhile may get a token twice."""
+    """The events of a watcher. A real node that queries meanwhile may get a token twice."""
     items = b.items(name, count)
     if b.is_ours:
         return items
@@ -346,7 +346,7 @@ def liveliness(a: Held, b: Held) -> None:
         ["DELETE", "group/late"],
         ["DELETE", "group/early"],
     ]
-    # Whether it gets the early one is undefined: its neighbour asked for current tokens.
+    # Whether it gets the early token is undefined: its neighbour asked for current tokens.
     assert [one for one in events_of(b, "new", 2) if one[1] == "group/late"] == [
         ["PUT", "group/late"],
         ["DELETE", "group/late"],
@@ -355,7 +355,7 @@ def liveliness(a: Held, b: Held) -> None:
 
 @case()
 def a_node_goes(a: Held, b: Held) -> None:
-    """Its tokens and subscribers go with it."""
+    """The tokens and subscribers of a node end with it."""
     b.ask("watch", name="w", key="group/**", history=True)
     a.ask("token", name="t", key="group/me")
     assert b.items("w", 1) == [["PUT", "group/me"]]

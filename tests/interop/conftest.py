@@ -1,4 +1,4 @@
-"""Cases are asserted outside of test files: rewrite their assertions as well."""
+"""Cases have assertions outside of test files: pytest rewrites those as well."""
 
 import pytest
 

@@ -64,7 +64,7 @@ class DatagramTap:
                 assert isinstance(one, socket.socket)
                 try:
                     data, source = one.recvfrom(_DATAGRAM_BYTES_MAX)
-                except ConnectionError:  # caused by an earlier datagram, to a closed socket
+                except ConnectionError:  # caused by an earlier datagram to a closed socket
                     continue
                 self.pass_on(one, data, source)
 

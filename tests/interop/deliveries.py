@@ -1,4 +1,4 @@
-"""Deliveries on a network of routers, where all clients and peers do the same.
+"""Deliveries on a network of routers, where all clients and peers publish, query and declare alike.
 
 A simple model defines what each node must receive; networks of real routers agree with it.
 """
@@ -36,7 +36,7 @@ def declare_all(network: MixedNetwork) -> None:
 
 
 def expected(network: MixedNetwork) -> dict[str, Heard]:
-    """By the name of each node whose router is there."""
+    """What each node must receive, by its name, if its router is there."""
     graph, found = network.graph, {}
     for name in network.nodes:
         distances = graph.distances(int(name[1]))
@@ -56,7 +56,7 @@ def expected(network: MixedNetwork) -> dict[str, Heard]:
             "watched": others,
             "matching": 1 in distances,
         }
-        if not network.weights:  # of two that are equally near, any may answer
+        if not network.weights:  # if two are equally near, either may answer
             del found[name]["full/* BEST_MATCHING"]
     return found
 
@@ -118,7 +118,7 @@ def observe(network: MixedNetwork, number: int, wanted: dict[str, Heard]) -> dic
         count = before[name] + len(wanted[name]["samples"])
         one.items("s", count, seconds=max(0.0, deadline - time.monotonic()), quiet=0)
     seen = {name: replies_and_tokens(one) for name, one in nodes.items()}
-    # Last, so that duplicates had time to arrive.
+    # Read last, so that duplicates have had time to arrive.
     for name, one in nodes.items():
         keys = [sample["key"] for sample in one.items("s", 0, quiet=0)[before[name] :]]
         seen[name]["samples"] = sorted(last(key) for key in keys if key.startswith(f"d/{number}/"))
@@ -144,7 +144,7 @@ def replies_and_tokens(node: Held) -> Heard:
 
 
 def alive(node: Held) -> list[str]:
-    """Real nodes occasionally find nothing."""
+    """The tokens that a node finds; real nodes occasionally find none."""
     found: list[str] = []
     for _ in range(20):
         found = sorted(map(last, node.ask("alive", key="t/**")["keys"]))

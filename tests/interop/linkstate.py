@@ -20,7 +20,7 @@ WAIT_SECONDS = 30
 
 LINKSTATE = {"routing/peer/mode": "linkstate"}
 KEYS_PER_NODE = 6
-"""Publications of each node: for some of them each router is elected."""
+"""The number of publications of each node: enough that each router is elected for some keys."""
 
 ROUTERS = "abc"
 ZIDS = {name: f"{name}{name}" for name in "abcdef"} | {"p": "1a", "q": "1b", "s": "1c"}
@@ -103,7 +103,7 @@ def observe(nodes: dict[str, Held]) -> dict[str, Any]:
 
 
 def everything(names: Sequence[str]) -> dict[str, Any]:
-    """What they should receive: everything, once."""
+    """What the nodes should receive: everything, once."""
     one = {
         "samples": sorted(f"d/{name}/{n}" for name in names for n in range(KEYS_PER_NODE)),
         "answers": sorted(f"q/{name}" for name in names),

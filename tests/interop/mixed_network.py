@@ -115,7 +115,7 @@ class MixedNetwork:
             ],
             "connect/retry": _RETRY,
         }
-        # One end is enough: the greater weight counts.
+        # It is enough to set the weight at one end: the greater one counts.
         listed = [
             {"dst_zid": ZIDS[edge[1]], "weight": weight}
             for edge, weight in self.weights.items()

@@ -72,7 +72,7 @@ class Puppet:
         return {}
 
     def fill(self, key: str, bytes: int, **options: Any) -> Json:
-        """A payload too large to be reported."""
+        """A payload that is too large to be reported in full."""
         self.session.put(key, _pattern(bytes), **self._options(options))
         return {}
 
@@ -114,12 +114,12 @@ class Puppet:
         return {}
 
     def queryable(self, name: str, key: str, replies: list[Json], **options: Any) -> Json:
-        """Each query is answered with `replies` in order; `after` seconds in between."""
+        """Declare a queryable that answers each query with `replies`, `after` seconds apart."""
         inbox = self.inboxes[name] = Inbox()
 
         def answer(query: Any) -> None:
             inbox.add(self._query(query))
-            # Of 1.0.4 it ends when it is collected.
+            # In 1.0.4 a queryable ends when it is garbage collected.
             with query if hasattr(query, "drop") else contextlib.nullcontext():
                 for reply in replies:
                     self._reply(query, reply)
@@ -235,7 +235,7 @@ class Puppet:
             for one in held:
                 if isinstance(one, self.z.Queryable) and (query := one.try_recv()) is not None:
                     query.reply(query.key_expr, b"answer")
-                    del query  # which ends it
+                    del query  # which ends the session
             if len(held) > chance.randrange(20):
                 held.pop(chance.randrange(len(held))).undeclare()
             done += 1
@@ -332,7 +332,7 @@ def _pattern(size: int) -> bytes:
 
 
 def _shown(payload: Any) -> str | int:
-    """Hexadecimal; the length alone where it is long and as it should be."""
+    """Bytes in hexadecimal; only the length of a long payload of `fill`."""
     data = payload.to_bytes()
     if len(data) <= _SHOWN_BYTES_MAX:
         return str(data.hex())

@@ -22,7 +22,7 @@ _LINKED_SECONDS_MAX = 20
 
 
 class Kind(NamedTuple):
-    """What a puppet runs on: an interpreter, a module, a name to show."""
+    """What a puppet runs on: an interpreter, a module, and a name for the output."""
 
     name: str
     python: str
@@ -50,7 +50,7 @@ def theirs() -> list[Kind]:
 
 
 class Raised(Exception):
-    """What the puppet's module raised."""
+    """An exception of the puppet's module."""
 
 
 class Held:
@@ -87,7 +87,7 @@ class Held:
     def answer(self) -> Any:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        while line and not line.startswith("{"):  # some releases print there
+        while line and not line.startswith("{"):  # some releases print to standard output
             line = self._process.stdout.readline()
         if not line:
             raise Raised(f"{self.kind.name} ended with {self._process.wait()}")
@@ -113,7 +113,7 @@ class Held:
         self._end()
 
     def stop(self, seconds: float = 10) -> int:
-        """Lets it end by itself; the exit code."""
+        """Let the process end by itself; returns its exit code."""
         try:
             assert self._process.stdin is not None
             if self._process.poll() is None:
@@ -196,7 +196,7 @@ _idle: dict[Kind, list[Held]] = {}
 
 
 def borrow(kind: Kind) -> Held:
-    """A process that may have had other sessions before."""
+    """Take a process that is not in use; it may have had other sessions before."""
     idle = _idle.get(kind)
     return idle.pop() if idle else Held(kind)
 

@@ -51,7 +51,7 @@ EXPLAINED = (
     ),
     ("e5", r"OAM/LINKSTATE", "an empty list, where gossip is switched off"),
 )
-"""Receiver, pattern of the message, and why it is sent by one of them, or more often."""
+"""Receiver, pattern of a message, and why only one router sends it, or sends it more often."""
 
 QUIET_SECONDS = 0.4
 Sent = Counter[tuple[str, str]]
@@ -106,7 +106,7 @@ class Stage:
 
 
 def play(stage: Stage) -> None:
-    """Run one act after the other, each when the last one is over everywhere."""
+    """Run the acts in order, each after the previous one is over on all nodes."""
     x, p, left, right = stage.x, stage.p, stage.left, stage.right
 
     def act(node: Held, do: str, **arguments: Any) -> None:
@@ -200,7 +200,7 @@ def describe(event: MessageSeen) -> str:
 
 
 def reason(receiver: str, text: str) -> str:
-    """Why a message is sent by one of them, or more often; empty if that is not known."""
+    """Why only one router sends a message, or sends it more often; empty if not known."""
     for neighbour, pattern, why in EXPLAINED:
         if neighbour == receiver and re.match(pattern, text):
             return why

@@ -25,7 +25,7 @@ class Shape(NamedTuple):
     parting: tuple[Edge, ...]
     """Links that are cut one after the other; without all of them there are two parts."""
     leaving: int
-    """The router that leaves and returns: one that others connect to."""
+    """The router that leaves and returns; others connect to it."""
 
 
 LINE = Shape(

@@ -27,7 +27,7 @@ class Case(NamedTuple):
 
 
 class Tally:
-    """How many of how many."""
+    """The number of passed tests, and of all tests."""
 
     def __init__(self) -> None:
         self.passed = 0
@@ -92,7 +92,7 @@ def totals(cases: Iterable[Case]) -> str:
 
 
 def order(release: str) -> tuple[int, ...]:
-    """Numbers first."""
+    """The sort key of a release: numbers come first."""
     numbers = re.findall(r"\d+", release)
     return tuple(map(int, numbers)) if numbers else (99, len(release))
 

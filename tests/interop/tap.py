@@ -150,7 +150,7 @@ class Tap:
             except OSError:  # the target does not listen at the moment
                 near.close()
                 continue
-            for one in (near, far):  # or short messages wait for the acknowledgement of others
+            for one in (near, far):  # else short messages wait for acknowledgements
                 one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._cutting:
                 if self._is_cut:

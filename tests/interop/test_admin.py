@@ -30,8 +30,8 @@ KNOWN_EVERYWHERE = [
     "publisher/demo/a",
     "querier/q/**",
 ]
-"""The last declarations of every neighbour among them, but for tokens of a router, of which a peer
-does not know."""
+"""The last declaration of every neighbour, except tokens of a router, which a peer does not
+know."""
 
 KNOWN_TO_ROUTERS = ["token/tok/b2", "subscriber/remote/r"]
 SECONDS_MAX = 60.0
@@ -123,7 +123,7 @@ def wait_for_answer(asker: Held, key: str, tries: int) -> None:
 
 
 def answers(asker: Held, selector: str, tries_left: int = 0) -> dict[str, Any]:
-    """By key; without values that depend on the implementation or on chance."""
+    """The answers by key, without values that depend on the implementation or on chance."""
     found: dict[str, Any] = {}
     answer = asker.ask("whole", selector=selector, timeout=QUERY_SECONDS)
     while answer["errors"] and tries_left > 0:
@@ -144,7 +144,7 @@ def answers(asker: Held, selector: str, tries_left: int = 0) -> dict[str, Any]:
 
 
 def settled_answers(asker: Held, tries: int) -> dict[str, dict[str, Any]]:
-    """By selector; repeated until they no longer change, as nodes still learn of each other."""
+    """The answers by selector, repeated until they are stable: nodes still learn of others."""
     deadline = time.monotonic() + SECONDS_MAX
     found: dict[str, dict[str, Any]] = {}
     while True:
@@ -165,9 +165,9 @@ def real_answers(mode: str) -> dict[str, dict[str, Any]]:
 def content(text: str, encoding: str) -> Any:
     text = re.sub(r"tcp/127\.0\.0\.1:\d+", "ENDPOINT", text)
     if "openmetrics" in encoding:
-        # Official nodes write a blank too many at the end, and the version is theirs.
+        # Official nodes write an extra blank at the end, and have another version.
         lines = (line.strip() for line in re.sub('version="[^"]*"', "", text).splitlines())
-        return [line for line in lines if line and "zenlake_" not in line]  # ours alone
+        return [line for line in lines if line and "zenlake_" not in line]  # only ours
     if encoding != "application/json":
         return sorted(re.sub(r"^ *\d+ ", "", line) for line in text.splitlines())
     value = json.loads(text)

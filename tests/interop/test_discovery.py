@@ -72,7 +72,7 @@ def test_a_client_finds_its_router(side: str) -> None:
 
 @pytest.mark.parametrize("middle", ["ours", "theirs"])
 def test_peers_find_each_other_by_gossip(middle: str) -> None:
-    """Both are connected to the node in the middle, which announces each to the other."""
+    """Two peers are connected to a third one, which announces each to the other."""
     [other, *_] = theirs()
     endpoint = f"tcp/127.0.0.1:{free_port()}"
     config = {"scouting/gossip/enabled": True}

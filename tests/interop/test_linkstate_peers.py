@@ -38,7 +38,7 @@ TRIANGLE = ("pa", "pb", "ab")
 
 
 def mixes(links: tuple[str, ...]) -> Iterator[dict[str, Kind]]:
-    """Only ours; then one of ours among older ones."""
+    """The mixes of nodes: only ours, then one of ours among older releases."""
     names = sorted(set("".join(links)), reverse=True)
     yield dict.fromkeys(names, ours())
     for other in OLD if IS_FULL else OLD[:1]:
@@ -90,7 +90,7 @@ def test_every_node_receives_from_every_other_once(
 if OLD:
 
     def lacks(seen: dict[str, Any], names: list[str]) -> set[tuple[str, str, str]]:
-        """What each node lacks; nothing is received more than once."""
+        """What each node lacks; asserts that nothing is received more than once."""
         missing = set()
         for name, expected in everything(names).items():
             for what, items in expected.items():
@@ -110,9 +110,9 @@ if OLD:
 
     @pytest.mark.parametrize("other", OLD, ids=lambda one: one.name)
     def test_two_routers_of_a_peer_elect_the_same_router_for_each_key(other: Kind) -> None:
-        """Real routers lose some publications (SN-116); with one of ours not more, with ours none.
+        """Real routers lose some publications (SN-116), one of ours beside them no more, ours none.
 
-        Did ours elect another one than theirs, publications of the peer would get lost or would
+        If ours elected another router than theirs did, publications of the peer would get lost or
         arrive twice.
         """
         only_theirs = observed(dict.fromkeys("bap", other))

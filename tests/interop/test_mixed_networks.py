@@ -28,7 +28,7 @@ IS_FULL = os.environ.get("ZENLAKE_INTEROP") == "full"
 INSTALLED, *OLDER = theirs()
 OURS = ours()
 WEIGHTS_SINCE = (1, 5)
-"""Before, a router neither sends nor reads weights: rings would have other trees for each."""
+"""Earlier routers neither send nor read weights, so trees of a ring would differ."""
 
 
 def mixes(size: int) -> list[tuple[Kind, ...]]:
@@ -118,7 +118,7 @@ def crossings(capture: Path, links: dict[tuple[str, str], Edge]) -> dict[str, Co
 
 
 def check_way(crossed: Counter[Edge], graph: Graph, source: int, weighted: bool) -> None:
-    """Each router gets it once, by the shortest path."""
+    """Assert that each router got a publication once, by the shortest path."""
     if weighted:
         assert crossed == Counter(graph.tree(source)), (source, graph)
     else:

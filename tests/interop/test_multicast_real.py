@@ -63,7 +63,7 @@ def real_peer(settings: dict[str, object]) -> Iterator[zenoh.Session]:
 
 
 class Member:
-    """Our Group with two sockets under it."""
+    """Our Group on two sockets."""
 
     def __init__(self, qos: bool) -> None:
         self.listener, self.speaker = listening(), speaking()
@@ -92,7 +92,7 @@ class Member:
             self.events += self.group.handle_timeout(time.monotonic())
 
     def turn_until_sent(self, send: Callable[[], None], is_done: Callable[[], bool]) -> None:
-        """Send until it arrives: a busy receiver may lose datagrams."""
+        """Send until the message arrives: a busy receiver may lose datagrams."""
         deadline = time.monotonic() + PATIENCE_S
         while not is_done():
             assert time.monotonic() < deadline, "nothing came"

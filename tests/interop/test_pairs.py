@@ -18,7 +18,7 @@ pytestmark = pytest.mark.real
 
 IS_FULL = os.environ.get("ZENLAKE_INTEROP") == "full"
 IS_ORACLE = os.environ.get("ZENLAKE_INTEROP") == "oracle"
-"""Two real nodes instead: tests the cases themselves."""
+"""Both nodes are real ones: this tests the cases themselves."""
 _CHOSEN = TOPOLOGIES if IS_FULL or IS_ORACLE else [TOPOLOGIES[0], TOPOLOGIES[3]]
 _OTHERS = theirs() if IS_FULL or IS_ORACLE else theirs()[:1]
 # An older release lacks some features.

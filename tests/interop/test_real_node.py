@@ -75,7 +75,7 @@ def test_a_session_opens_and_a_query_ends(link: Link) -> None:
     assert_alive(link)
 
 
-def test_what_we_publish_comes_back_to_our_subscriber(link: Link, port: int) -> None:
+def test_our_publication_reaches_our_subscriber(link: Link, port: int) -> None:
     link.send_network(Declare(DeclareSubscriber(1, WireExpr(0, "back/**"))))
     assert_alive(link)
     with Link(port, ZenohId.from_int(0xABC)) as publisher:
@@ -87,7 +87,7 @@ def test_what_we_publish_comes_back_to_our_subscriber(link: Link, port: int) -> 
 
 
 def uses_shared_memory(value: Message) -> bool:
-    """Not negotiated here, so a node would rightly refuse it."""
+    """Whether a message uses shared memory, which is not negotiated: a node would refuse it."""
     body = getattr(value, "body", None)
     inner = getattr(body, "body", None)
     return any(
@@ -97,9 +97,9 @@ def uses_shared_memory(value: Message) -> bool:
 
 
 def is_sendable(value: Message) -> bool:
-    """Fits a batch, and a client may send it without further negotiation."""
-    routed = getattr(value, "node_id", None) is not None  # only routers number nodes
-    link_state = isinstance(value, Oam) and value.id == 1  # and only they send link states
+    """Whether a message fits a batch, and a client may send it without further negotiation."""
+    routed = getattr(value, "node_id", None) is not None  # only routers use node ids
+    link_state = isinstance(value, Oam) and value.id == 1  # only routers send link states
     unusual = routed or link_state or uses_shared_memory(value)
     return not unusual and len(bytes(value)) < 60_000
 

@@ -29,12 +29,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "timestamps": {"timestamping/enabled": True},
 }
 ORDINARY = ("put_and_delete", "a_query_and_its_reply", "liveliness", "ten_megabytes")
-# One message is one unit there, which a batch's size bounds.
+# With low latency a message is one unit, which the batch size bounds.
 SMALL = ORDINARY[:3]
 
 
 def run(names: tuple[str, ...], who: str, topology: Any = _CLIENTS, **how: Any) -> None:
-    """These cases one after the other, by the same nodes."""
+    """Run these cases one after the other with the same nodes."""
     [other, *_] = theirs()
     kinds = (ours(), other) if who == "acts" else (other, ours())
     with pair(*kinds, topology, router=other, **how) as (a, b):

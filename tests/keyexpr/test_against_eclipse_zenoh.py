@@ -70,7 +70,7 @@ def random_pair(rng: random.Random) -> tuple[str, str]:
             return a, b
 
 
-def test_relations_of_random_pairs(rng: random.Random) -> None:
+def test_relations_of_random_pairs_agree(rng: random.Random) -> None:
     levels: Counter[str] = Counter()
     for _ in range(PAIRS):
         a, b = random_pair(rng)
@@ -84,7 +84,7 @@ def test_relations_of_random_pairs(rng: random.Random) -> None:
     assert min(levels[name] for name in ("DISJOINT", "INTERSECTS", "INCLUDES", "EQUALS")) > 500
 
 
-def test_validity_of_random_texts(rng: random.Random) -> None:
+def test_validity_of_random_texts_agrees(rng: random.Random) -> None:
     outcomes: Counter[bool] = Counter()
     for _ in range(TEXTS):
         text = "".join(
@@ -112,19 +112,19 @@ def is_valid_for_them(text: str) -> bool:
     return True
 
 
-def test_canonical_form_of_random_texts(rng: random.Random) -> None:
+def test_canonical_forms_of_random_texts_agree(rng: random.Random) -> None:
     for _ in range(TEXTS):
         text = "/".join(rng.choice([*CHUNKS, "*", "**", "$*"]) for _ in range(rng.randint(1, 7)))
         assert str(KeyExpr.autocanonize(text)) == str(zenoh.KeyExpr.autocanonize(text)), text
 
 
-def test_joins_of_random_expressions(rng: random.Random) -> None:
+def test_joins_of_random_expressions_agree(rng: random.Random) -> None:
     for _ in range(TEXTS // 5):
         a, b = random_pair(rng)
         assert str(KeyExpr(a).join(b)) == str(zenoh.KeyExpr(a).join(b)), (a, b)
 
 
-def test_random_parameters(rng: random.Random) -> None:
+def test_random_parameters_agree(rng: random.Random) -> None:
     for _ in range(TEXTS // 2):
         text = "".join(rng.choices("ab;=|", k=rng.randint(0, 12)))
         ours, theirs = Parameters(text), zenoh.Parameters(text)
@@ -140,7 +140,7 @@ def test_random_parameters(rng: random.Random) -> None:
         assert str(ours) == str(theirs), (text, change, arguments)
 
 
-def test_random_selectors(rng: random.Random) -> None:
+def test_random_selectors_agree(rng: random.Random) -> None:
     for _ in range(TEXTS // 5):
         text = "a/*?" + "".join(rng.choices("ab;=|?", k=rng.randint(0, 8)))
         ours, theirs = Selector(text), zenoh.Selector(text)

@@ -43,7 +43,7 @@ VALID = [
 ]
 
 INVALID = [
-    # text, position, part of the cause
+    # Text, position of the error, part of the cause.
     ("", 0, "empty"),
     ("/", 0, "empty"),
     ("/a", 0, "empty"),

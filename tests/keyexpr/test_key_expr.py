@@ -11,7 +11,7 @@ from zenlake.errors import KeyExprError
 from zenlake.keyexpr import KeyExpr, SetIntersectionLevel
 
 
-def test_it_is_made_from_a_text_or_another_one() -> None:
+def test_key_expr_is_made_from_a_text_or_a_key_expr() -> None:
     assert str(KeyExpr("a/**")) == "a/**"
     assert KeyExpr(KeyExpr("a/**")) == KeyExpr("a/**")
 
@@ -43,7 +43,7 @@ def test_other_types_are_type_errors(use: Callable[[], object]) -> None:
         use()
 
 
-def test_it_equals_and_hashes_like_its_text() -> None:
+def test_key_expr_equals_and_hashes_like_its_text() -> None:
     assert KeyExpr("a") == "a"
     assert "a" in [KeyExpr("a")]
     assert KeyExpr("a") != "b"
@@ -54,11 +54,11 @@ def test_it_equals_and_hashes_like_its_text() -> None:
     assert {KeyExpr("a"): 1}["a"] == 1  # type: ignore[index]  # equal to its text
 
 
-def test_it_shows_as_in_eclipse_zenoh() -> None:
+def test_key_expr_prints_as_in_eclipse_zenoh() -> None:
     assert repr(KeyExpr("a/*")) == "ke`a/*`"
 
 
-def test_it_survives_pickling() -> None:
+def test_key_expr_survives_pickling() -> None:
     assert pickle.loads(pickle.dumps(KeyExpr("a/**"))) == KeyExpr("a/**")
 
 
@@ -142,5 +142,5 @@ def test_prefixes_are_key_expressions() -> None:
     assert KeyExpr("a/b/c").strip_prefix("a/b") == ["c"]
     assert KeyExpr("a/**").strip_nonwild_prefix("a/b") == "**"
     assert KeyExpr("a/b").strip_nonwild_prefix("c") is None
-    with pytest.raises(KeyExprError, match="without wildcards"):
+    with pytest.raises(KeyExprError, match="no wildcards"):
         KeyExpr("a/b").strip_nonwild_prefix("*")

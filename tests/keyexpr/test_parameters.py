@@ -44,7 +44,7 @@ def test_other_types_are_type_errors(given: object) -> None:
         Parameters("a").extend(given)  # type: ignore[arg-type]  # wrong on purpose
 
 
-def test_emptiness() -> None:
+def test_parameters_without_items_are_empty() -> None:
     assert Parameters().is_empty()
     assert Parameters(";").is_empty()
     assert not Parameters(";;=3").is_empty()

@@ -53,7 +53,7 @@ def test_a_few_patterns_are_all_candidates() -> None:
     assert index.candidates(["c"]) == PATTERNS[: INDEXED_MIN - 1]
 
 
-def test_nothing_is_left_when_all_is_removed(index: PatternIndex[str]) -> None:
+def test_index_is_empty_when_all_patterns_are_removed(index: PatternIndex[str]) -> None:
     assert index.lengths
     for pattern in PATTERNS:
         assert len(index)

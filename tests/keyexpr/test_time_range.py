@@ -101,7 +101,7 @@ INVALID_TEXTS = [
 
 @pytest.mark.parametrize(("opening", "closing"), ["[]", "[[", "]]", "]["])
 @pytest.mark.parametrize(("start", "start_ns", "start_text"), BOUNDS)
-def test_both_bounds(
+def test_range_with_two_bounds_contains_the_times_between(
     start: str, start_ns: int, start_text: str, opening: str, closing: str
 ) -> None:
     for end, end_ns, end_text in BOUNDS:

@@ -102,7 +102,7 @@ REFUSED_STATEMENTS = {
     "SELECT * FROM `/etc/passwd`": NO_TABLE,
     "SELECT * FROM spark_catalog.default.samples": NO_TABLE,
     "SELECT * FROM global_temp.samples": NO_TABLE,
-    "SELECT * FROM samples WITH (path = '/etc/passwd')": "a table takes no options here",
+    "SELECT * FROM samples WITH (path = '/etc/passwd')": "options of a table are not allowed",
     "SELECT * FROM samples VERSION AS OF 1": READ_ONLY,
     "SELECT * FROM read_files('/etc/passwd')": NO_FUNCTION,
     "SELECT * FROM STREAM samples": READ_ONLY,

@@ -26,7 +26,7 @@ def own_threads() -> set[threading.Thread]:
 
 @contextmanager
 def nothing_left(timeout_s: float = 2.0) -> Iterator[None]:
-    """Assert at the end that there are no more sockets than before, and no new thread."""
+    """Assert at the end that there is no new socket and no new thread."""
     before, known = open_sockets(), own_threads()
     yield
     with suppress(AssertionError):

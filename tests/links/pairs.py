@@ -21,7 +21,7 @@ def connecting(listener: Listener, config: str = "") -> EndPoint:
 def linked(
     endpoint: str, listens: LinkSettings = PLAIN, connects: LinkSettings = PLAIN, config: str = ""
 ) -> Iterator[tuple[Link, Link]]:
-    """The connecting end and the listening one; both and the listener are closed at the end."""
+    """The connecting and the listening end of a link; closes both and the listener at the end."""
     listener = listen(EndPoint.parse(endpoint), listens)
     accepted: list[Link] = []
 

@@ -30,14 +30,14 @@ def test_bytes_go_both_ways() -> None:
         assert ours.interfaces == ["lo"]
 
 
-def test_it_offers_batches_of_whole_segments() -> None:
+def test_link_offers_batches_of_whole_segments() -> None:
     with linked(LOOPBACK) as (ours, theirs):
         assert 32_000 < ours.mtu < 65_495
         assert 32_000 < theirs.mtu < 65_495
 
 
 @pytest.mark.parametrize("endpoint", ["tcp/[::1]:0", "tcp/localhost:0"])
-def test_names_and_ipv6(endpoint: str) -> None:
+def test_links_open_to_names_and_ipv6_addresses(endpoint: str) -> None:
     with linked(endpoint) as (ours, theirs):
         ours.try_send(b"x")
         assert theirs.receive() == b"x"
@@ -175,7 +175,7 @@ def test_a_silent_host_costs_no_more_than_the_timeout() -> None:
     "endpoint",
     ["tcp/127.0.0.1", "tcp/:7447", "tcp/127.0.0.1:99999", "tcp/::1:7447", "tcp/no.such.host.:1"],
 )
-def test_bad_addresses(endpoint: str) -> None:
+def test_invalid_address_is_a_link_error(endpoint: str) -> None:
     with pytest.raises(LinkError):
         connect(EndPoint.parse(endpoint), PLAIN, 1.0)
 
@@ -188,7 +188,7 @@ def test_interface_option_binds_to_the_interface() -> None:
         listen(EndPoint.parse("tcp/127.0.0.1:0#iface=nosuch0"), PLAIN)
 
 
-def test_an_address_in_use() -> None:
+def test_address_in_use_is_a_link_error() -> None:
     listener = listen(EndPoint.parse(LOOPBACK), PLAIN)
     try:
         with pytest.raises(LinkError, match="in use"):

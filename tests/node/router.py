@@ -1,4 +1,4 @@
-"""A router as a process of its own, to be killed and started again: a real one, or ours."""
+"""A router in a separate process, to be killed and started again: a real one, or ours."""
 
 from __future__ import annotations
 

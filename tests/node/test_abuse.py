@@ -46,7 +46,7 @@ def test_a_peer_that_vanished_is_noticed_by_its_lease() -> None:
 
 @pytest.mark.parametrize("lease_ms", [1, 2**64 - 1])
 def test_no_lease_keeps_a_node_busy(lease_ms: int) -> None:
-    """Neither that of a peer nor our own; the peer sends only KEEP_ALIVE."""
+    """Neither a short lease of a peer nor our own; the peer sends only KEEP_ALIVE."""
     settings = settings_of()
     settings.lease_ms = 1
     with opened(settings) as [node]:
@@ -56,10 +56,10 @@ def test_no_lease_keeps_a_node_busy(lease_ms: int) -> None:
 
 
 def share_of_a_core(node: Node, lease_ms: int) -> float:
-    """Of half a second of KEEP_ALIVE; 1 if the node ends the link before.
+    """The processor share of half a second of KEEP_ALIVE; 1 if the node ends the link before.
 
-    This process does other things too, and may be held up for longer than a short lease, but not
-    all the time: what a loop without rest takes shows in the best of several.
+    This process does other things too, and may be delayed for longer than a short lease, but not
+    every time: the best of several measurements still shows a busy loop.
     """
     with RawClient(node, lease_ms=lease_ms).socket as talker:
         until(lambda: len(node.runners) == 1)

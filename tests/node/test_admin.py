@@ -101,7 +101,7 @@ def test_counters_of_a_neighbour_have_its_traffic_by_kind() -> None:
     assert counters["round_trip_us"] > 0 or sys.platform != "linux"
 
 
-def test_what_is_refused_is_logged_without_control_characters(
+def test_refusals_are_logged_without_control_characters(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with listening(adminspace__enabled="true") as node, connected(node) as client:

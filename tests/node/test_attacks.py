@@ -12,7 +12,7 @@ from attacks import ALL
 from attacks.measure import Options, Result, judge, measure
 
 PING_MS_MAX = 500.0
-"""`make attack` asks for 50 ms; here other tests run at the same time, and delay pings, too."""
+"""`make attack` requires 50 ms; here other tests run at the same time and delay pings."""
 TRIES = 3
 ATTACKS = {one.name: one for one in ALL}
 

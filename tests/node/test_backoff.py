@@ -61,7 +61,7 @@ def test_a_node_that_accepts_and_closes_at_once_is_not_hammered() -> None:
 
 
 def test_a_link_lost_three_times_in_a_row_is_back_soon_each_time() -> None:
-    """Not after the second that follows a failure."""
+    """It does not wait the second that follows a failure."""
     with opened(settings_of()) as [one], opened(settings_of(connect=one.locators())) as [other]:
 
         def lose() -> float:

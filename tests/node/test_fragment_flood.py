@@ -52,7 +52,7 @@ def test_unfinished_messages_use_at_most_the_limit_and_are_dropped_soon() -> Non
         assert node.budget.held_bytes <= limit <= REASSEMBLY_PROCESS_BYTES_MAX
         assert grown < limit + SESSIONS * 200_000 + 32 * MIB
         opens_quickly(node)
-        # Long before their leases of 60 s end.
+        # Dropped long before the leases of 60 s end.
         until(lambda: node.budget.held_bytes == 0, settings.fragment_idle_s + 20)
         assert len(node.runners) == SESSIONS
         assert node.stats()["unfinished_messages"] == 16 * SESSIONS

@@ -15,7 +15,7 @@ from zenlake.node.link_runner import LinkRunner
 
 LINKS = 200
 KEPT_MAX = 70
-"""Links that are over, until the node checks which of their threads have ended."""
+"""The most closed links that a node keeps before it checks whose threads have ended."""
 
 
 @pytest.fixture(autouse=True)

@@ -92,7 +92,7 @@ def test_idle_links_cost_nothing() -> None:
 
 
 def test_links_that_are_over_do_not_wait_for_their_deadline() -> None:
-    """Each keeps many objects alive, and thousands may end before the first deadline."""
+    """Each ended link keeps many objects alive, and thousands may end before the first deadline."""
     lasting = Runner(2.0)
     times = times_of(lasting)
     for number in range(1_000):

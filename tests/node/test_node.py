@@ -67,7 +67,7 @@ def change(settings: NodeSettings, **values: object) -> NodeSettings:
     ],
     ids=str,
 )
-def test_transport_options(values: dict[str, object]) -> None:
+def test_nodes_talk_with_each_transport_option(values: dict[str, object]) -> None:
     with opened(change(settings_of(), **values)) as [one]:
         connecting = change(settings_of(connect=one.locators()), **values)
         with opened(connecting) as [other]:
@@ -87,7 +87,7 @@ def test_a_long_message_goes_in_fragments() -> None:
         assert receiver.wait_for(1) == [payload]
 
 
-def test_users_and_passwords() -> None:
+def test_only_users_with_the_right_password_connect() -> None:
     users = {"user": "secret"}
     with opened(change(settings_of(), users=users)) as [one]:
         right = change(settings_of(WhatAmI.CLIENT, one.locators()), user="user", password="secret")

@@ -144,9 +144,9 @@ def sends_of_fast_messages() -> int:
     return bench.sends
 
 
-def test_nothing_gathers_if_no_more_messages_follow() -> None:
+def test_messages_do_not_gather_if_no_more_follow() -> None:
     """A thread that watches gathered messages would wake in vain."""
-    # So many that sending each at once takes more than its share of the time, however fast it is.
+    # Enough messages that sending each at once would exceed the time budget on any machine.
     count = 10_000
     for is_last in (False, True):
         bench = Bench()
@@ -227,7 +227,7 @@ def read_slowly(bench: Bench, size: int) -> None:
     left = size
     while left > 0:
         left -= len(bench.other.receive(5.0))
-        time.sleep(0.03)  # the rate of this reader
+        time.sleep(0.03)  # limits the rate of this reader
 
 
 def test_one_message_of_block_first_waits_and_delays_no_sender() -> None:
@@ -293,7 +293,7 @@ def test_messages_sent_fast_leave_soon_though_no_more_follow(bench: Bench) -> No
         assert len(bench.receive_payloads(500)) == 500
 
 
-def test_what_was_sent_before_close_leaves_before_it(bench: Bench) -> None:
+def test_messages_sent_before_close_leave_before_it(bench: Bench) -> None:
     for _ in range(1000):
         bench.send(bytes(8))
     bench.sender.send_close(CloseReason.GENERIC, 1.0)

@@ -82,7 +82,7 @@ def datagrams() -> Iterator[socket.socket]:
 
 
 def test_forged_inits_ban_no_address() -> None:
-    """They have no credentials, and the address of well-behaved clients."""
+    """Forged INITs have no credentials and the address of well-behaved clients."""
     with opened(with_users([TCP, UDP])) as [node]:
         udp = next(one for one in node.locators() if one.startswith("udp"))
         for _ in range(3 * AUTHENTICATION_FAILURES_MAX):
@@ -129,9 +129,9 @@ def test_inits_need_neither_a_thread_nor_a_pending_handshake() -> None:
 
 
 def test_honest_handshakes_succeed_during_a_flood_of_inits() -> None:
-    """Up to 5,000 a second, by a process of its own and from many ports.
+    """Up to 5,000 INITs a second, by a separate process and from many ports.
 
-    Where the machine is busy the node's socket overflows, and what is lost is sent again.
+    On a busy machine the node's socket overflows, and lost datagrams are sent again.
     """
     with opened(settings_of(listen=[UDP])) as [node]:
         command = [sys.executable, "-c", FLOOD, str(port_of(node)), init_syn().hex()]

@@ -123,7 +123,7 @@ def test_a_node_whose_open_was_not_answered_starts_over(node: Node, is_same_addr
 
 
 def test_a_node_that_has_sent_messages_is_not_replaced(node: Node) -> None:
-    """Not by a later handshake with its id, nor with its address."""
+    """A later handshake with its id, or from its address, does not replace it."""
     application = Application(node)
     application.subscribe("k")
     with calling(node) as first, calling(node) as second:

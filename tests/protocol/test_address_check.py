@@ -37,7 +37,7 @@ def check_of(**more: Any) -> AddressCheck:
 
 @pytest.mark.parametrize("name", DEPLOYED)
 def test_deployed_nodes_are_answered_within_the_ratio(name: str) -> None:
-    """Their InitSyns, recorded on UDP."""
+    """Checked with InitSyns recorded on UDP."""
     check = check_of(users={"a": "b"} if "user" in name else None)
     init_syn = bytes.fromhex(DEPLOYED[name])
     init_ack = check.answer(init_syn, HERE, 5.0)
@@ -131,7 +131,7 @@ def test_two_listeners_do_not_exchange_answers_for_ever() -> None:
 
 
 def test_an_id_too_short_for_an_answer_is_answered_later() -> None:
-    """It sends 10 bytes, and InitAck has 46: at its second attempt it sent enough."""
+    """InitSyn has 10 bytes and InitAck 46: after two attempts the opener has sent enough."""
     check = check_of()
     init_syn = Opener(Offer(ZenohId(b"\x77"), WhatAmI.CLIENT, batch_size=65_487)).start()
     answers = [check.answer(init_syn, f"udp/192.0.2.1:{port}", 1.0) for port in range(4)]

@@ -29,7 +29,7 @@ def test_vectors_73_and_74() -> None:
     assert payloads(found) == [b"1", b"A" * 200]
 
 
-def test_mixed_batches() -> None:
+def test_compressed_and_stored_batches_may_alternate() -> None:
     """The header of each batch shows whether it is compressed (F03)."""
     source = random.Random(3)
     sender, receiver = transport(compression=True), transport(compression=True)
@@ -87,7 +87,7 @@ def decompressed_after(pollution: int, block: bytes) -> bytes | None:
         return None
 
 
-def test_corrupt_blocks() -> None:
+def test_corrupt_block_never_reveals_other_memory() -> None:
     """An error, or the content of the block: never other data in memory (F02)."""
     seed = 7
     source = random.Random(seed)

@@ -63,7 +63,7 @@ def test_cookie_of_another_address_is_refused() -> None:
 
 
 def test_time_does_not_wrap_around() -> None:
-    """It has two bytes; the tag covers all of it."""
+    """The cookie has two bytes of the time; the tag covers all of it."""
     cookie = seal().cookie(TERMS, 100.0)
     assert seal().open(cookie, 100.0 + 65.536) is None
     assert seal().open(cookie, 100.0 - 65.536) is None

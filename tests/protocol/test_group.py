@@ -253,7 +253,7 @@ def test_datagram_above_the_batch_size_is_accepted() -> None:
 
 
 def test_messages_of_one_node_reach_the_other() -> None:
-    """Through the bytes, with and without priorities and compression, fragments included."""
+    """Messages pass as bytes, with and without priorities and compression, also in fragments."""
     for options in ({}, {"qos": True}, {"compression": True}, {"qos": True, "batch_size": 1000}):
         speaker, listener = group(AA, 3, **options), group(OWN, 4, **options)
         sent: list[NetworkMessage] = []
@@ -314,7 +314,7 @@ def test_nothing_follows_our_own_close() -> None:
     assert units_of(machine) == []
 
 
-def test_room_for_two_batches() -> None:
+def test_group_has_room_for_two_batches() -> None:
     machine = group()
     assert machine.has_room(5)
     machine.push(encode(Push(WireExpr(0, "k"), Put(bytes(20_000)))), 5, True, False)

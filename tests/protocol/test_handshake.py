@@ -155,7 +155,7 @@ def test_flipped_bits_are_a_handshake_error_or_accepted(place: int, data: st.Dat
 
 
 @pytest.mark.parametrize("order", list(itertools.product(range(4), repeat=2)))
-def test_wrong_orders(order: tuple[int, int]) -> None:
+def test_messages_in_a_wrong_order_are_refused(order: tuple[int, int]) -> None:
     """Any two messages of a valid handshake, sent to an acceptor (limits: H04)."""
     heard = [up_to(place, {}, {})[1] for place in range(4)]
     machine = acceptor()

@@ -255,7 +255,7 @@ def test_answer_of_an_unexpected_node_is_refused() -> None:
     check_refused(opener, bytes(init_ack()), INVALID)
 
 
-def test_a_range_that_does_not_fit() -> None:
+def test_qos_range_outside_the_offer_is_refused() -> None:
     opener = started(client_offer(qos_link=QoSLink.of((1, 3), True)))
     check_refused(opener, bytes(init_ack(qos_link=QoSLink.of((2, 3), True))), GENERIC)
 

@@ -102,7 +102,7 @@ def test_one_byte_beyond_the_largest_frame_makes_fragments(sn_bits: int) -> None
 
 @pytest.mark.parametrize("sn_bits", SN_BITS)
 @pytest.mark.parametrize("priority", [DATA, 2])
-def test_fragments(sn_bits: int, priority: int) -> None:
+def test_fragments_have_their_markers_and_consecutive_numbers(sn_bits: int, priority: int) -> None:
     """First on the first, M on all but the last, consecutive numbers, then no gap."""
     mask = agree(sn_bits=sn_bits).sn_mask
     sender = transport(batch_size=100, sn_bits=sn_bits, own_sn=mask - 1)
@@ -191,5 +191,5 @@ def test_batch_size_without_room_for_a_message_is_an_error() -> None:
         Transport(agree(batch_size=BATCH_BYTES_MIN - 1), 0.0, True)
 
 
-def test_number_lengths() -> None:
+def test_sequence_numbers_have_the_expected_lengths() -> None:
     assert [sn_bytes(agree(sn_bits=bits).sn_mask) for bits in SN_BITS] == [1, 2, 4, 5]

@@ -192,7 +192,7 @@ def test_a_large_message_counts_as_one_of_ordinary_size_and_the_rest_apart() -> 
 def test_message_beyond_a_limit_is_skipped_and_reported(
     patch: int, limit_key: str, limits: dict[str, Any]
 ) -> None:
-    """Its rest must not be read as another message: the sender's user chooses these bytes."""
+    """The rest must not be read as another message: the sender's user chooses these bytes."""
     budget = ReassemblyBudget(**limits)
     reassembly = Reassembly(0x7F, patch, 1000 if limit_key == MESSAGE_KEY else 10_000, budget)
     data = bytes(put(bytes(1200), "a/b")) + WHOLE
@@ -342,7 +342,7 @@ def lossy(source: random.Random, datagrams: list[bytes]) -> list[bytes]:
     return found
 
 
-def test_schedules() -> None:
+def test_delivered_messages_are_complete_unique_and_in_order() -> None:
     """Each delivered message was sent, is complete, unique and in order, on any link."""
     for seed in range(SCHEDULES):
         source = random.Random(seed)

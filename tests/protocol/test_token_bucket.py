@@ -3,7 +3,7 @@ from __future__ import annotations
 from zenlake.protocol.token_bucket import TokenBucket
 
 
-def test_it_starts_full_and_fills_with_time() -> None:
+def test_bucket_starts_full_and_fills_with_time() -> None:
     allowance = TokenBucket(10, 2, now=100.0)
     assert allowance.spend(10, 100.0)
     assert not allowance.spend(1, 100.4)
@@ -11,7 +11,7 @@ def test_it_starts_full_and_fills_with_time() -> None:
     assert not allowance.spend(1, 100.5)
 
 
-def test_it_accumulates_no_more_than_its_capacity() -> None:
+def test_bucket_accumulates_no_more_than_its_capacity() -> None:
     allowance = TokenBucket(3, 2, now=0.0)
     assert not allowance.spend(4, 1e9)
     assert allowance.spend(3, 1e9)

@@ -169,7 +169,7 @@ def test_opener_with_a_user_requires_a_confirmation() -> None:
 
 
 def test_unexpected_auth_is_ignored() -> None:
-    """By an opener without a user; and an acceptor without users does not answer."""
+    """An opener without a user ignores it, and an acceptor without users does not answer it."""
     opener = Opener(client_offer())
     machine = acceptor()
     init_ack = decode(machine.receive(opener.start()) or b"", "transport")

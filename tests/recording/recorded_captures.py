@@ -39,7 +39,7 @@ def is_plain(batch: LinkBatch) -> bool:
 def recorded(
     path: Path, protocol: str = "", rules: RedactionRules | None = None
 ) -> tuple[StatePacket, ...]:
-    """The packets of all links of a capture, or those of one protocol, whose beginning is in it.
+    """The packets of links that begin in a capture: of all links, or of one protocol.
 
     A stream of which the capture lacks bytes has a gap, as where a recorder dropped them.
     """
@@ -68,7 +68,7 @@ def recorded(
                 known.lose(item.direction, len(item.data) + item.lost_bytes)
                 continue
             if link.session is None or item.state != "ok" or link.name in lossy:
-                lossy.add(link.name)  # a recorder would have all of its bytes
+                lossy.add(link.name)  # a recorder would have all bytes of this link
                 continue
             if not link.session.seen_start or (is_stream and not link.seen_start):
                 continue
@@ -92,7 +92,7 @@ def recorded(
 
 
 class _Link(NamedTuple):
-    """A link of a recorder, with the rules for it."""
+    """A link of a recorder, with the redaction rules for it."""
 
     packets: LinkPackets
     filter: LinkRedactor | None

@@ -60,7 +60,7 @@ class Peer:
 
 
 def values(folder: Path, may_lack_alias: bool = False, after_segment: int = 0) -> list[int]:
-    """The numbers that were put, as readers find them who begin after a segment.
+    """The published numbers, as found by a reader that begins after any segment.
 
     If the declaration of the alias may be lost, keys may be unknown, but never wrong.
     """

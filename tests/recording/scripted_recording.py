@@ -34,7 +34,7 @@ class ScriptedRecording:
         return LinkRecorder(self.queue, (end_of_locator(dst), end_of_locator(src)), is_stream, 1)
 
     def step(self, puts: int, size: int = 100) -> None:
-        """Publications, one write for all, and what a moment of time demands."""
+        """Add publications, write all of them at once, and run what is due after some time."""
         for _ in range(puts):
             self.peer.put(self.sent, size)
             self.sent += 1
@@ -49,7 +49,7 @@ class ScriptedRecording:
 
 
 class FailingFiles(Files):
-    """One call fails, or all calls from it on."""
+    """File operations of which one call fails, or all calls from it on."""
 
     def __init__(self, at: int, count: int = 1) -> None:
         self.at = at
@@ -78,7 +78,7 @@ class FailingFiles(Files):
         try:
             self._call("write")
         except OSError:
-            # A part of it may be on the disk.
+            # A part of the bytes may be on the disk.
             part = b"".join(pieces)[: size // 2]
             super().write(fd, [part], len(part))
             raise

@@ -105,7 +105,7 @@ def test_unsealed_tail_of_a_killed_recorder_is_counted_when_another_segment_begi
 
 
 def test_deleted_segments_are_an_error_with_their_numbers(tmp_path: Path) -> None:
-    """R07, for a reader: the range is named, and reading goes on if it is told to."""
+    """R07, for a reader: the error names the range, and reading continues if requested."""
     sent = made(40)
     parts = [sent[:10], sent[10:20], sent[20:30], sent[30:]]
     folder = write_recording(tmp_path / "recording", parts)

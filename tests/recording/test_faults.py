@@ -57,7 +57,7 @@ def test_one_failed_call_loses_what_it_is_counted_for(tmp_path: Path) -> None:
         try:
             recording = run_script(path, files)
         except (RecordingError, OSError):
-            refused += 1  # it could not begin
+            refused += 1  # the recorder could not begin
             continue
         recording.close()
         offered = recording.queue.added_packets
@@ -74,14 +74,14 @@ def test_recording_is_valid_if_all_calls_fail_and_the_process_is_killed(tmp_path
         path = tmp_path / f"r{at}"
         recording = run_script(path, FailingFiles(at, 1 << 30))
         written = recording.writer.packets
-        recording.folder.close()  # as the kernel does; nothing is sealed
+        recording.folder.close()  # the kernel closes the files; nothing is sealed
         recording.writer._segment = None
         check_valid(path)
         assert len(wire_packets(path)) >= min(written, recording.writer.synced_packets)
 
 
 class LoggedFiles(Files):
-    """Keeps what a disk must do, in order, so that a power cut can be placed anywhere."""
+    """Logs the operations of a disk in order, so that a power cut can be placed anywhere."""
 
     def __init__(self) -> None:
         self.log: list[tuple[str, str, bytes | int | str]] = []
@@ -140,7 +140,7 @@ class Disk:
                 self.is_name_synced[one] = True
 
     def after_cut(self, random: random.Random) -> dict[str, bytes]:
-        """What may be left of it."""
+        """The files, with their contents, that may be left after a power cut."""
         found: dict[str, bytes] = {}
         for name, content in self.content.items():
             synced = self.synced[name]

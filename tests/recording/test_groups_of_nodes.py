@@ -93,7 +93,7 @@ def by_sender(events: list[TraceEvent]) -> dict[str, list[tuple[object, ...]]]:
 
 
 def put_until(publish: Callable[[], None], is_done: Callable[[], bool]) -> None:
-    """Publish until it arrives: members that have received no JOIN yet miss it."""
+    """Publish until the value arrives: members that have received no JOIN yet miss it."""
     deadline = time.monotonic() + PATIENCE_S
     while not is_done():
         assert time.monotonic() < deadline, "nothing came"
@@ -164,7 +164,7 @@ def test_scouting_is_recorded(tmp_path: Path, name: str) -> None:
     ):
         zids = str(recording.info.zid()), str(other.info.zid())
         until(lambda: zids[1] in [str(one) for one in recording.info.peers_zid()], PATIENCE_S)
-        time.sleep(1.5)  # our next SCOUT, which the other answers
+        time.sleep(1.5)  # our next SCOUT, which the other node answers
     group = common["scouting__multicast__address"]
     scouts: set[str] = set()
     hellos: dict[str, tuple[str, str]] = {}

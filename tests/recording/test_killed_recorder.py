@@ -28,7 +28,7 @@ RATE = 20_000
 LOSS_S_MAX = 1.0
 RESTART_S_MAX = 2.0
 START_S_MAX = 8.0
-"""Of the interpreter with all imports on a busy machine, without a recording to recover."""
+"""The start of the interpreter with all imports on a busy machine, without a recovery."""
 
 
 def test_killed_recorder_loses_at_most_the_last_second(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_killed_recorder_loses_at_most_the_last_second(tmp_path: Path) -> None:
 
 
 def refusal(folder: Path) -> list[str]:
-    """What the command prints instead of recording into a folder."""
+    """The error line of a command that refuses to record into a folder."""
     command = [sys.executable, "-m", "zenlake", "router", "-l", "tcp/127.0.0.1:0"]
     command += ["--no-multicast-scouting", "--record", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

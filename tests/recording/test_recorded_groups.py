@@ -277,7 +277,7 @@ def test_scouting_is_in_no_state(tmp_path: Path) -> None:
         )
     recorder.close()
     assert recorder._writer._tracker.packets() == []
-    scan = scan_segment(segments(str(tmp_path))[0].path)  # as the next recorder does
+    scan = scan_segment(segments(str(tmp_path))[0].path)  # as the next recorder does at its start
     assert scan is not None
     assert scan.packets == 9
     assert scan.tracker.packets() == []
@@ -315,6 +315,6 @@ def test_senders_of_a_group_are_bounded() -> None:
     for port in range(3, RECORDING_DATAGRAM_LINKS_MAX + 1):
         taps.sender(f"10.0.0.2:{port}")
     assert taps.sender("10.0.0.2:1") is first
-    taps.sender("10.0.0.3:1")  # instead of the second, which was silent for longest
+    taps.sender("10.0.0.3:1")  # replaces the second, which was silent for longest
     assert taps.sender("10.0.0.2:1") is first
     assert taps.sender("10.0.0.2:2") is not second

@@ -99,7 +99,7 @@ def test_router_records_both_directions(
 
 @pytest.mark.real
 def test_real_peer_with_two_links_has_one_session_in_the_recording(tmp_path: Path) -> None:
-    """A node of ours accepts one link from a node, also if that one offers several."""
+    """Our node accepts one link from a node, even if that node offers several."""
     import zenoh
 
     keys = {

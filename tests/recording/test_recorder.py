@@ -1,4 +1,4 @@
-"""A recorder writes what its taps get, or counts it."""
+"""A recorder writes the batches that its taps get, or counts them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def settle(recorder: Recorder) -> None:
         time.sleep(0.01)
 
 
-def test_everything_is_recorded_in_order(tmp_path: Path) -> None:
+def test_all_batches_are_recorded_in_order(tmp_path: Path) -> None:
     recorder = Recorder(RecordingSettings(str(tmp_path), segment_bytes=20_000))
     peer = Peer(recorder)
     peer.declare()
@@ -114,7 +114,7 @@ def test_links_that_were_open_when_the_recorder_ended_are_over_after_it(tmp_path
 
 
 class SlowFiles(Files):
-    """A disk that takes nothing for a while."""
+    """A disk that accepts no writes for a while."""
 
     def __init__(self) -> None:
         self.may_write = threading.Event()
@@ -125,7 +125,7 @@ class SlowFiles(Files):
         super().write(fd, pieces, size)
 
 
-def test_what_does_not_fit_is_counted_and_is_a_gap(tmp_path: Path) -> None:
+def test_batches_that_do_not_fit_are_counted_and_are_a_gap(tmp_path: Path) -> None:
     queue = BatchQueue(bytes_max=100_000, reserve_bytes=50_000)
     files = SlowFiles()
     recorder = Recorder(RecordingSettings(str(tmp_path)), queue, files)
@@ -231,7 +231,7 @@ def test_retention_by_size(tmp_path: Path) -> None:
     assert kept == list(range(kept[0], 1_000))
 
 
-def test_flags_say_what_is_plain(tmp_path: Path) -> None:
+def test_flags_mark_plain_batches(tmp_path: Path) -> None:
     recorder = Recorder(RecordingSettings(str(tmp_path)))
     peer = Peer(recorder)
     peer.declare()

@@ -140,7 +140,7 @@ def test_rules_about_other_keys_change_nothing(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
-def test_everything_can_be_excluded(path: Path) -> None:
+def test_all_keys_can_be_excluded(path: Path) -> None:
     _, found = redacted(path, RedactionRules(["**", "@/**"]))
     for unit, data in found:
         for message in messages_of(unit, data):
@@ -181,7 +181,7 @@ def rules_for(path: Path) -> list[RedactionRules]:
 
 
 def findings(packets: tuple[StatePacket, ...]) -> Counter[str]:
-    """What is reported about a recording with rules, by rule."""
+    """The findings of `check` in a redacted recording, by rule."""
     reader = from_packets((len(packets), packets[-1].time_ns if packets else 0))
     checker = Checker(is_redacted=lambda: True)
     for number, one in enumerate(packets, 1):

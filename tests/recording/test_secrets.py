@@ -81,7 +81,7 @@ def answer(query: Any) -> None:
 
 
 def plant(one: Any, two: Any, is_short: bool, module: Any = zenlake) -> None:
-    """Traffic of two clients, with every secret, and something that is none."""
+    """Send traffic of two clients, with every secret and with ordinary values."""
     with (
         two.declare_subscriber(f"secret/{SECRETS['subscriber']}/**"),
         two.declare_subscriber("**") as everything,

@@ -1,4 +1,4 @@
-"""A reader that begins with a state reads what one that read everything before reads."""
+"""A reader that begins with a state has the same results as one that reads from the start."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def several_links(events: list[TraceEvent]) -> set[str]:
 
 
 def summaries(events: list[TraceEvent], start: int, left_out: set[str]) -> list[tuple[object, ...]]:
-    """What readers report from packet number `start` on."""
+    """The events that readers report from packet number `start` on."""
     found: list[tuple[object, ...]] = []
     for event in events:
         if event.packet < start:
@@ -116,7 +116,7 @@ def lifetimes(
         elif isinstance(item, InterestLifetime):
             opened = None if item.opened is None else item.opened.time_ns
             found.append((session, item.side, item.id, item.options, opened, item.ended_by))
-        elif item.final is None or item.final.packet >= start:  # else kept for late responses
+        elif item.final is None or item.final.packet >= start:  # others wait for late responses
             request = item.request
             asked = None if request is None else (request.time_ns, request.key)
             found.append((session, item.place, asked, item.ended_by))
@@ -230,7 +230,7 @@ def test_request_is_open_until_its_final() -> None:
     assert script.keys("REQUEST") == ["ask/2"]
 
 
-def test_nothing_but_the_close_is_left_of_a_session_that_was_closed() -> None:
+def test_state_of_a_closed_session_is_its_close_alone() -> None:
     script = Scripted()
     script.send(0, subscriber(1, WireExpr(0, "a")))
     script.raw(0, bytes(Close(int(CloseReason.GENERIC), session=True)))
@@ -311,7 +311,7 @@ def test_link_gets_its_number_among_links_between_the_same_addresses() -> None:
     assert len(tracker.packets()) == 2 * RECORDING_ADDRESS_USES_MAX
 
 
-def test_nothing_is_left_of_a_datagram_link_that_was_closed() -> None:
+def test_closed_datagram_link_leaves_no_state() -> None:
     """Readers number datagram links by their handshakes, not by connections."""
     tracker = StateTracker()
     for _ in range(3):

@@ -219,7 +219,7 @@ def open_session(script: Scripted, opener: ZenohId, acceptor: ZenohId) -> Tracke
 
 
 def test_link_of_two_nodes_whose_session_ended_is_not_repeated() -> None:
-    """A third node need not announce it."""
+    """A third node need not announce the end of the link."""
     script = Scripted()
     named = (LinkState(0, 1, (), zid=D), LinkState(1, 1, (), zid=B))
     script.send(1, announce(*named, LinkState(2, 1, (1,), zid=A)))

@@ -31,7 +31,7 @@ _FLAGS: Final = (
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 )
-# It reads from the third and writes to the fourth file, whatever numbers ours have.
+# Chromium reads from file descriptor 3 and writes to 4, whatever numbers ours have.
 _EXEC: Final = """
 import fcntl, os, sys
 held = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 50) for number in sys.argv[1:3]]
@@ -44,7 +44,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 class Chromium:
     """One browser with one tab.
 
-    `problems` is all that it complained of, `requests` what it loaded.
+    `problems` are its error messages, `requests` the addresses that it loaded.
     """
 
     def __init__(self, profile: Path) -> None:
@@ -128,7 +128,7 @@ class Chromium:
         return answer["result"].get("value")
 
     def show(self, page: Path, width: int = 1440, height: int = 900, dark: bool = False) -> float:
-        """Opens a page as on a screen of that size; the seconds until it is drawn."""
+        """Opens a page on a screen of that size; returns the seconds until it is drawn."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,

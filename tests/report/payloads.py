@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 MARK: Final = "ran"
-"""A script that ran leaves this attribute at the root of the document."""
+"""A payload's script sets this attribute at the root of the document if it runs."""
 _RUN: Final = f"document.documentElement.setAttribute('data-{MARK}',1)"
 
 _SCRIPTS: Final = (
@@ -39,7 +39,7 @@ _SCRIPTS: Final = (
     f"`${{{_RUN}}}`",
     f"}});{_RUN};({{",
     f"constructor.constructor('{_RUN}')()",
-    # Words with a meaning of their own in charts.
+    # Words that charts interpret.
     "{a|{b}: {c}}<br/>{marker}",
     "{@[0]}{bg|x}",
     "__proto__",

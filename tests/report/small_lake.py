@@ -47,7 +47,7 @@ def make_partly(directory: Path, without: str) -> Store:
 
 
 def row(ms: float, packet: int, **values: Any) -> dict[str, Any]:
-    """One with the columns that most tables have; `seq` follows the packet."""
+    """A row with the columns that most tables have; `seq` is made from the packet."""
     return {
         "capture": CAPTURE,
         "session": "s1",

@@ -77,7 +77,7 @@ def test_keys_beyond_the_limit_are_summed(data: dict[str, Any]) -> None:
     assert keys["inAll"] == KEYS
 
 
-def test_nodes_and_queries(data: dict[str, Any]) -> None:
+def test_listed_nodes_and_queries_are_bounded(data: dict[str, Any]) -> None:
     assert data["names"]["nodesRanked"] == b.NODES_MAX
     assert len(data["names"]["nodes"]) < NODES + 1
     assert data["names"]["nodesInAll"] == NODES + 1
@@ -93,7 +93,7 @@ def test_nodes_and_queries(data: dict[str, Any]) -> None:
         assert sum(len(hop["answers"]) for hop in query["hops"]) <= b.REPLIES_MAX
 
 
-def test_declarations_losses_and_violations(data: dict[str, Any]) -> None:
+def test_listed_declarations_losses_and_violations_are_bounded(data: dict[str, Any]) -> None:
     assert len(data["declarations"]["lives"]) == b.LIVES_MAX
     assert data["declarations"]["inAll"] == 2_000
     assert len(data["losses"]["groups"]) == b.LOSSES_MAX
@@ -114,9 +114,7 @@ def test_many_cells_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert sum(cells["messages"]) + data["traffic"]["leftOut"] == 24_000
 
 
-def test_of_many_messages_only_kinds_are_fine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fine_cells_stay_below_their_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = make(tmp_path / "busy.lake", busy())
     monkeypatch.setattr("zenlake.report.traffic.FINE_MESSAGES_MAX", 20_000)
     steps = {}

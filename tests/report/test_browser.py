@@ -70,7 +70,7 @@ def filter_by(browser: Chromium, key: str = "", node: str = "") -> None:
     })""")
 
 
-def test_it_draws_itself_from_nothing_but_itself(browser: Chromium, robot_page: Path) -> None:
+def test_page_draws_itself_and_loads_no_other_file(browser: Chromium, robot_page: Path) -> None:
     show(browser, robot_page)
     assert browser.problems == []
     assert {url.split("/")[-1] for url in browser.requests[-1:]} == {"robot.html"}
@@ -82,7 +82,7 @@ def test_it_draws_itself_from_nothing_but_itself(browser: Chromium, robot_page: 
 
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("dark", [False, True])
-def test_nothing_sticks_out(
+def test_page_is_never_wider_than_the_window(
     browser: Chromium, robot_page: Path, hostile_page: Path, width: int, dark: bool
 ) -> None:
     for page in (robot_page, hostile_page):
@@ -153,7 +153,7 @@ def test_the_waterfall_tells_hops_replies_and_reason(browser: Chromium, robot_pa
     assert browser.run(f"{lanes}.map((one) => one.innerText)") == ["a5ce → 70e1", "70e1 → a12b"]
 
 
-def test_three_hundred_payloads_run_nothing(browser: Chromium, hostile_page: Path) -> None:
+def test_hostile_payloads_run_no_script(browser: Chromium, hostile_page: Path) -> None:
     assert len(PAYLOADS) == len(set(PAYLOADS)) == 300
     show(browser, hostile_page)
     assert browser.run(OPEN_ALL) > 5_000
@@ -163,13 +163,13 @@ def test_three_hundred_payloads_run_nothing(browser: Chromium, hostile_page: Pat
     filter_by(browser, node=ARM)
     browser.run(OPEN_ALL)
     assert browser.run(f"document.documentElement.hasAttribute('data-{MARK}')") is False
-    # The policy would also stop scripts; none may get so far that it has to.
+    # The policy would stop scripts too, but no payload may get that far.
     assert browser.problems == []
     assert all(url.startswith("file:") for url in browser.requests)
 
 
 def _touched_charts(browser: Chromium) -> list[int]:
-    """For each chart, how many tooltips a pointer brought up that went over it."""
+    """For each chart, the number of tooltips shown while a pointer moved over it."""
     tips = []
     for number in range(browser.run("document.querySelectorAll('.chart').length")):
         box = browser.run(SHOW_CHART % number)
@@ -183,7 +183,7 @@ def _touched_charts(browser: Chromium) -> list[int]:
     return tips
 
 
-def test_what_cannot_be_seen_is_escaped(browser: Chromium, hostile_page: Path) -> None:
+def test_invisible_characters_are_escaped(browser: Chromium, hostile_page: Path) -> None:
     show(browser, hostile_page)
     browser.run(OPEN_ALL)
     text = browser.run("document.body.innerText")
@@ -209,7 +209,7 @@ def test_long_keys_are_cut(browser: Chromium, page_folder: Path) -> None:
     assert "No listed key fits the filter." in text_of(browser, "#keys")
 
 
-def test_nodes_that_no_row_tells_of_are_others(browser: Chromium, robot_page: Path) -> None:
+def test_nodes_without_a_row_are_shown_as_others(browser: Chromium, robot_page: Path) -> None:
     show(browser, robot_page)
     browser.run("[...document.querySelectorAll('#traffic button')][2].click()")
     label = browser.run("document.getElementById('traffic-messages').getAttribute('aria-label')")
@@ -219,7 +219,7 @@ def test_nodes_that_no_row_tells_of_are_others(browser: Chromium, robot_page: Pa
 
 
 def settled(browser: Chromium) -> None:
-    """Wait until a zoom is drawn in all charts; the page waits a moment for more of it."""
+    """Wait until a zoom is drawn in all charts; the page waits a moment for further zooming."""
     browser.run("new Promise((done) => setTimeout(done, 150))")
     browser.wait_for_frames()
 

@@ -90,7 +90,7 @@ def test_sessions_have_their_handshake(
         assert "INIT_SYN" in kinds
 
 
-def test_what_others_named_is_no_part_of_a_command() -> None:
+def test_names_chosen_by_peers_are_no_part_of_a_command() -> None:
     bad = 'x" or "\'; rm -rf ~ #'
     hop = {"request_id": 1, "packet": 2, "link": bad, "final_ms": None, "time_ns": 0}
     life = {"entity": "token", "link": bad, "entity_id": 0, "packet": 3}

@@ -31,7 +31,7 @@ def test_a_token_that_is_announced_after_its_source_was_gone_is_a_ghost(tmp_path
     assert (ghost["begin"], ghost["end"], ghost["endedBy"]) == (102.0, 10_000.0, None)
 
 
-def test_a_token_that_another_node_still_tells_is_none(tmp_path: Path) -> None:
+def test_token_that_another_node_still_announces_is_no_ghost(tmp_path: Path) -> None:
     data = declarations_of(
         tmp_path,
         life(100, 2_000, "alive"),
@@ -41,7 +41,7 @@ def test_a_token_that_another_node_still_tells_is_none(tmp_path: Path) -> None:
     assert data["ghosts"] == 0
 
 
-def test_a_token_behind_a_router_that_is_gone_is_none(tmp_path: Path) -> None:
+def test_token_behind_a_router_that_is_gone_is_no_ghost(tmp_path: Path) -> None:
     """Routers learn the end from link state; clients need an undeclaration from their router."""
     gone = life(100, 2_000, "alive", ended_by="session", sender_zid="beef")
     between = life(101, 9_000, "alive", ended_by="session", **ONWARD, node_id=2)
@@ -50,7 +50,7 @@ def test_a_token_behind_a_router_that_is_gone_is_none(tmp_path: Path) -> None:
     assert declarations_of(tmp_path / "client", gone, client)["ghosts"] == 1
 
 
-def test_a_declared_answer_is_no_life(tmp_path: Path) -> None:
+def test_declaration_marked_as_answer_is_no_lifetime(tmp_path: Path) -> None:
     data = declarations_of(
         tmp_path,
         life(100, 2_000, "alive"),
@@ -65,13 +65,13 @@ def test_a_token_declared_while_alive_overlaps(tmp_path: Path) -> None:
         life(100, 2_000, "alive", entity_id=1),
         life(1_500, 3_000, "alive", entity_id=2),
         life(3_000, 4_000, "alive", entity_id=3),  # after it
-        life(1_600, 3_000, "alive", entity_id=2, sender_zid="beef"),  # of somebody else
+        life(1_600, 3_000, "alive", entity_id=2, sender_zid="beef"),  # of another node
     )
     assert data["doubles"] == 1
     assert [one["begin"] for one in data["lives"] if one["double"]] == [1500.0]
 
 
-def test_an_answer_to_who_asked_what_is_there_is_no_life(tmp_path: Path) -> None:
+def test_answer_to_a_current_interest_is_no_lifetime(tmp_path: Path) -> None:
     asked = row(50, 5, mode="current", interest_id=7, sender_zid=ASKER, receiver_zid=ROUTER)
     data = declarations_of(
         tmp_path,
@@ -82,7 +82,7 @@ def test_an_answer_to_who_asked_what_is_there_is_no_life(tmp_path: Path) -> None
     assert (data["inAll"], data["ghosts"], data["doubles"]) == (1, 0, 0)
 
 
-def test_how_many_were_alive(tmp_path: Path) -> None:
+def test_entities_alive_at_a_time_are_counted(tmp_path: Path) -> None:
     data = declarations_of(
         tmp_path,
         life(0, 5_000, "a"),

@@ -65,7 +65,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def test_it_loads_nothing(page: str) -> None:
+def test_page_refers_to_no_other_address(page: str) -> None:
     for tag, found in Parsed(page).elements:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base")
         assert "src" not in found

@@ -40,7 +40,7 @@ def texts(data: dict[str, Any]) -> list[str]:
     return [finding["text"] for finding in data["findings"]]
 
 
-def test_what_is_wrong_comes_first(data: dict[str, Any]) -> None:
+def test_worst_findings_come_first(data: dict[str, Any]) -> None:
     assert [(one["severity"], one["section"]) for one in data["findings"]] == [
         ("bad", "violations"),
         ("bad", "queries"),
@@ -60,7 +60,7 @@ def test_what_is_wrong_comes_first(data: dict[str, Any]) -> None:
 
 def test_overview_counts_messages_bytes_nodes_and_queries(data: dict[str, Any]) -> None:
     seen = data["overview"]
-    # The bytes of the frame are those of what it carries.
+    # The bytes of a frame are counted for the messages in it.
     assert (seen["messages"], seen["bytes"], seen["nodes"]) == (44, 40 * 100 + 1 + 9000 + 100, 3)
     assert (seen["queries"], seen["answered"], seen["capturesInAll"]) == (2, 1, 1)
     assert seen["seconds"] == 10
@@ -96,7 +96,7 @@ def test_a_query_is_shown_with_its_hops(data: dict[str, Any]) -> None:
     assert sum(cell[-1] for cell in data["queries"]["cells"]) == 2
 
 
-def test_losses_sessions_and_violations(data: dict[str, Any]) -> None:
+def test_losses_sessions_and_violations_are_listed(data: dict[str, Any]) -> None:
     [loss] = data["losses"]["groups"]
     assert (loss["kind"], loss["times"], loss["missing"], loss["at"]) == ("sn_gap", 1, 3, 4000.0)
     [session] = data["topology"]["bad"]
@@ -105,7 +105,7 @@ def test_losses_sessions_and_violations(data: dict[str, Any]) -> None:
     assert example["bytes"] == {"missing": "the capture is no longer where it was read"}
 
 
-def test_a_key_expression_chooses(tmp_path: Path) -> None:
+def test_key_expression_filters_the_report(tmp_path: Path) -> None:
     data = chosen(tmp_path, key="arm/*/1")
     assert data["overview"]["messages"] == 10
     assert data["names"]["keys"] == ["arm/joint/1", "arm/joint/*"]
@@ -113,7 +113,7 @@ def test_a_key_expression_chooses(tmp_path: Path) -> None:
     assert data["about"]["key"] == "arm/*/1"
 
 
-def test_a_node_chooses_and_its_beginning_will_do(tmp_path: Path) -> None:
+def test_node_filters_the_report_by_the_beginning_of_its_id(tmp_path: Path) -> None:
     data = chosen(tmp_path, node="A5")
     assert data["about"]["node"] == ASKER
     assert data["overview"]["messages"] == 1
@@ -122,7 +122,7 @@ def test_a_node_chooses_and_its_beginning_will_do(tmp_path: Path) -> None:
     assert len(data["waterfall"]["queries"][0]["hops"]) == 2
 
 
-def test_a_capture_chooses(tmp_path: Path) -> None:
+def test_capture_filters_the_report(tmp_path: Path) -> None:
     rows = robot()
     rows["captures"].append(capture("other.pcap", 60_000, 61_000))
     other = message(60_500, 1, "PUSH/PUT", "other/key") | {"capture": "other.pcap"}
@@ -133,7 +133,7 @@ def test_a_capture_chooses(tmp_path: Path) -> None:
     assert [one["path"] for one in data["overview"]["captures"]] == ["other.pcap"]
 
 
-def test_nothing_fits(tmp_path: Path) -> None:
+def test_filter_without_a_match_gives_an_empty_report(tmp_path: Path) -> None:
     data = chosen(tmp_path, key="nobody")
     assert data["overview"]["messages"] == data["overview"]["sessions"] == 0
     assert data["findings"] == []
@@ -150,7 +150,7 @@ def test_nothing_fits(tmp_path: Path) -> None:
         ({"capture": "' OR 1=1 --"}, "no capture"),
     ],
 )
-def test_what_is_not_there_is_an_error(
+def test_invalid_selection_is_an_error(
     tmp_path: Path, selection: dict[str, str], cause: str
 ) -> None:
     with pytest.raises(Exception, match=cause):

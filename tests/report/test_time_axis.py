@@ -51,13 +51,13 @@ def test_a_long_pause_is_left_out_a_short_one_not() -> None:
     assert place(axis, 1010 * S) == axis.bins - 1
 
 
-def test_captures_that_overlap_are_one() -> None:
+def test_overlapping_captures_are_one_segment() -> None:
     axis = TimeAxis([(5 * S, 9 * S), (0, 10 * S), (8 * S, 12 * S)])
     assert [(one.first_ns, one.last_ns) for one in axis.segments] == [(0, 12 * S)]
 
 
 @pytest.mark.parametrize("captures", [1, 30, 20_000])
-def test_never_more_than_can_be_drawn(captures: int) -> None:
+def test_number_of_bins_is_bounded(captures: int) -> None:
     axis = TimeAxis([(n * n * 50 * S, (n * n * 50 + 1) * S) for n in range(captures)])
     assert len(axis.segments) <= SEGMENTS_MAX
     assert axis.bins <= BINS_MAX + SEGMENTS_MAX

@@ -147,7 +147,7 @@ def test_interests_of_clients_are_forwarded_to_gateways(play: Play) -> None:
 
 
 class TestAggregate:
-    """Asked for by zenoh-pico clients only."""
+    """Aggregate interests, which only zenoh-pico clients send."""
 
     def test_aggregate_is_one_declaration_on_the_key_of_the_interest(self, play: Play) -> None:
         play.sends("c1", subscriber(1, "demo/a"), subscriber(2, "demo/b"))

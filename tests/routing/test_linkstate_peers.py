@@ -139,7 +139,7 @@ def two_ways() -> Web:
 
 @pytest.mark.parametrize("key", ["k/1", "k/2", "k/3", "k/4", "k/5", "k/6"])
 @pytest.mark.parametrize("settings", [{}, {"wall_ns": None}], ids=["ours", "as deployed"])
-def test_everybody_gets_a_publication_once(settings: dict[str, Any], key: str) -> None:
+def test_every_node_gets_a_publication_once(settings: dict[str, Any], key: str) -> None:
     web = web_of("pabp", "bc", "pq", **settings)
     clients = sorted(web.outlets)
     for name in clients:
@@ -151,7 +151,7 @@ def test_everybody_gets_a_publication_once(settings: dict[str, Any], key: str) -
 
 
 @pytest.mark.parametrize("key", ["k/1", "k/2", "k/3", "k/4", "k/5", "k/6"])
-def test_everybody_gets_a_query_once(key: str) -> None:
+def test_every_node_gets_a_query_once(key: str) -> None:
     web = web_of("pabp", "bc", "pq")
     clients = sorted(web.outlets)
     for name in clients:

@@ -1,7 +1,7 @@
 """Random events at a peer and at a router, compared with a model of the rules.
 
-Many from fixed seeds (ZENLAKE_SEED for another), and few by hypothesis, which makes a failure
-shorter still. Every step is printed.
+Many events from fixed seeds (ZENLAKE_SEED for another), and few drawn by Hypothesis, which shortens
+a failure. Every step is printed.
 """
 
 from __future__ import annotations

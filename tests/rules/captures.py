@@ -23,7 +23,7 @@ class Made(NamedTuple):
 
 
 def clean(path: Path, seed: int, actions: int = 30) -> Path:
-    """Nodes that do nothing wrong."""
+    """Write a capture of nodes that break no rule."""
     recorder = Recorder(seed)
     _others(recorder)
     session = LegalSession(recorder)
@@ -37,7 +37,7 @@ def clean(path: Path, seed: int, actions: int = 30) -> Path:
 
 
 def broken(path: Path, seed: int, rule: str) -> Made:
-    """Nodes of which one breaks `rule` once, somewhere among what is right."""
+    """Write a capture in which one node breaks `rule` once, between legal messages."""
     return made_of(path, seed, Random(seed).choice(FAULTS[rule]))
 
 
@@ -88,7 +88,7 @@ def _group(recorder: Recorder, fault: Fault) -> int:
 
 
 def _others(recorder: Recorder) -> None:
-    """Other traffic that may be in a capture."""
+    """Add other traffic to some captures: scouting, or another session."""
     if recorder.random.random() < 0.3:
         scout(recorder, source="10.0.3.9:42000")
         hello(recorder, destination="10.0.3.9:42000")
@@ -105,7 +105,7 @@ def findings(path: Path) -> list[Finding]:
 
 
 def seeds(count: int, start: int = 0) -> list[tuple[int, str]]:
-    """So many captures, all rules in turn, each time in another order."""
+    """Seed and rule of `count` captures: all rules in turn, each time in another order."""
     found: list[tuple[int, str]] = []
     names = sorted(FAULTS)
     while len(found) < count:

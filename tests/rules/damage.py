@@ -1,4 +1,4 @@
-"""Captures that lack something of others, as captures do."""
+"""Damaged captures: packets of a capture are missing, reordered or repeated."""
 
 from __future__ import annotations
 

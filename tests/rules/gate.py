@@ -1,4 +1,4 @@
-"""The whole gate: captures with one fault each; is the right rule found, at the right packet?
+"""The full test of the rules: captures with one fault each, and how many faults the checker finds.
 
 python -m tests.rules.gate [--captures 1000] [--seed 0] [--show]
 """
@@ -19,11 +19,11 @@ from zenlake.rules import ERROR, Finding
 class Score(NamedTuple):
     captures: int
     right: int
-    """The rule was found at the packet of the fault."""
+    """Captures in which the rule was found at the packet of the fault."""
     other_errors: int
     """Findings of severity error that are not the fault."""
     other: int
-    """Findings of any severity that neither are the fault nor cannot but come with it."""
+    """Findings of any severity that are neither the fault nor a necessary consequence of it."""
     missed: list[str]
 
 

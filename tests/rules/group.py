@@ -17,7 +17,7 @@ ALL = WhatAmIMatcher(7)
 
 
 class Group:
-    """Two members that join and publish; a third, for faults."""
+    """Two members that join and publish, and a third one for faults."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder

@@ -71,7 +71,7 @@ class LegalSession(SessionWriter):
         return "/".join(self.random.choice(chunks) for _ in range(self.random.randint(1, 4)))
 
     def wire_key(self, side: int, key: str) -> WireExpr:
-        """Whole, or by a number of either side."""
+        """The key in full, or shortened by an alias of either side."""
         for owner in self.random.sample((side, 1 - side), 2):
             for number, prefix in self.ends[owner].aliases.items():
                 if key.startswith(prefix) and self.random.random() < 0.7:
@@ -103,7 +103,7 @@ class LegalSession(SessionWriter):
     # --- actions ---------------------------------------------------------------------------
 
     def act(self) -> None:
-        """Send something legal, chosen at random."""
+        """Send one legal message or exchange, chosen at random."""
         if self.is_dead:
             return
         self.recorder.wait(self.random.randrange(1, 30) * MILLISECOND)
@@ -134,7 +134,7 @@ class LegalSession(SessionWriter):
         return self.send(side, Push(self.wire_key(side, self.key()), Del()))
 
     def several(self) -> int:
-        """Several messages of one channel in a FRAME, and two FRAMEs in a batch."""
+        """Send several messages of one channel in a FRAME, and two FRAMEs in a batch."""
         side = self.side()
         if self.lowlatency:
             return self.put(side)
@@ -164,7 +164,7 @@ class LegalSession(SessionWriter):
         return self.declare(side, DeclareKeyExpr(number, WireExpr(0, end.aliases[number])))
 
     def entity(self, side: int | None = None, kind: str | None = None) -> tuple[str, int] | None:
-        """A declaration that needs no interest."""
+        """Send a declaration that needs no interest."""
         side = self.side() if side is None else side
         if self.is_higher(side):
             side = 1 - side
@@ -209,7 +209,7 @@ class LegalSession(SessionWriter):
     def ask(
         self, side: int, mode: InterestMode, kind: str | None = None, answered: bool = True
     ) -> tuple[int, str, str, int]:
-        """An interest with its answers; number, kind, key and the packet of the interest."""
+        """Send an interest and its answers; returns its number, kind, key and packet."""
         end, other = self.ends[side], 1 - side
         kind = self.random.choice(list(_ENTITIES)) if kind is None else kind
         number, key = end.next_id(), f"{self.key()}/i{end.last_id}"
@@ -253,7 +253,7 @@ class LegalSession(SessionWriter):
         return Response(**{**values, **changes})
 
     def query(self, side: int | None = None) -> tuple[int, int, str]:
-        """A request, its replies and the final; the asking side, the number, the key."""
+        """Send a request, its replies and the final; returns the requesting side, id and key."""
         side = self.side() if side is None else side
         key = self.key()
         request = self.request_message(side, key)

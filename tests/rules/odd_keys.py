@@ -1,4 +1,4 @@
-"""A capture whose nodes write texts as keys that are no key expressions, everywhere they can."""
+"""A capture whose nodes send invalid key expressions in every field that has a key."""
 
 from __future__ import annotations
 

@@ -95,13 +95,13 @@ class UdpConnection:
         ports = self._ports if direction == 0 else self._ports[::-1]
         hosts = self._hosts if direction == 0 else self._hosts[::-1]
         if data in self._sent[-16:]:
-            # Without a pause it would be taken for one datagram that two interfaces show.
+            # Without a pause the reader would regard it as one datagram captured on two interfaces.
             self._recorder.wait(20 * MILLISECOND)
         self._sent.append(data)
         return self._recorder.add(ipv4(udp(data, ports), 17, *hosts))
 
     def end(self) -> None:
-        """No packet marks the end of UDP."""
+        """Do nothing: no packet marks the end of a UDP link."""
 
 
 def datagram(recorder: Recorder, source: str, destination: str, data: bytes) -> int:

@@ -39,7 +39,7 @@ def is_alive(observer: Held) -> bool:
 def clients(
     network: RecordedNetwork, options: Config | None = None, protocol: str = "tcp"
 ) -> tuple[Held, Held]:
-    """Two clients of a router."""
+    """Open two clients of a router."""
     options = options or {}
     _, endpoint = network.listener("router", options, protocol)
     connecting = options | {"connect/endpoints": [endpoint]}
@@ -158,13 +158,13 @@ def datagrams(network: RecordedNetwork) -> None:
 
 @scenario
 def a_group(network: RecordedNetwork) -> None:
-    """Peers of a multicast group; only publications travel there."""
+    """Peers of a multicast group, which carries publications only."""
     tap = network.group_tap()
     options: Config = {"listen/endpoints": [f"udp/{GROUP}:{tap.port}#iface=lo"]}
     a, b = network.node("peer", options), network.node("peer", options)
     b.ask("subscribe", name="s", key="demo/**")
     a.ask("publisher", name="p", key="demo/declared")
-    for _ in range(20):  # a node without our JOIN drops all; we send one every 2.5 s
+    for _ in range(20):  # a node that lacks our JOIN drops all messages; we send JOIN every 2.5 s
         a.ask("publish", name="p", payload=HELLO)
         if heard := len(b.items("s", 1, seconds=0.5)):
             break
@@ -235,7 +235,7 @@ def a_router_comes_back(network: RecordedNetwork) -> None:
 
 @scenario
 def passwords_and_leases(network: RecordedNetwork) -> None:
-    """A short lease that is idle, stamps on everything, a password."""
+    """A session with a password, timestamps on all messages, and a short lease that stays idle."""
     book = network.folder / "users.txt"
     book.write_text("alice:secret\n")
     place = "transport/auth/usrpwd"

@@ -91,7 +91,7 @@ class SessionWriter:
         )
         self.is_open = False
         self.is_dead = False
-        """Whether a fault has ended it."""
+        """Whether a fault has ended the session."""
 
     # --- handshake -------------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class SessionWriter:
         )
 
     def unit(self, side: int, content: bytes) -> int:
-        """Bytes of a batch, or of a low-latency unit."""
+        """Send the bytes of a batch or of a low-latency unit."""
         if self.lowlatency:
             return self.connection.send(side, self._prefixed(content, 4))
         if self.compression:
@@ -175,7 +175,7 @@ class SessionWriter:
         return self.connection.send(side, self._prefixed(content, 2))
 
     def raw(self, side: int, data: bytes) -> int:
-        """A unit as it is, compressed by the caller or not."""
+        """Send the bytes of a unit unchanged; the caller compresses them if needed."""
         return self.connection.send(side, self._prefixed(data, 4 if self.lowlatency else 2))
 
     def next_sn(self, side: int, priority: int, reliable: bool, step: int = 1) -> int:
@@ -200,7 +200,7 @@ class SessionWriter:
         return Frame(**values)
 
     def send(self, side: int, *messages: NetworkMessage, reliable: bool = True) -> int:
-        """Each in a FRAME of its own batch, or several of one channel together."""
+        """Send messages, each in a batch of its own, or several of one channel in one FRAME."""
         packet = 0
         for message in messages:
             data = bytes(message)
@@ -213,7 +213,7 @@ class SessionWriter:
         return packet
 
     def fragments(self, side: int, data: bytes, priority: int = 5, reliable: bool = True) -> int:
-        """A message in as many fragments as it needs."""
+        """Send a message in as many fragments as it needs."""
         size = self.batch_size - _OVERHEAD_BYTES
         packet = 0
         for at in range(0, len(data), size):

@@ -1,4 +1,4 @@
-"""What a checker finds among thousands of captures, what it does not, and what it holds."""
+"""The checker finds each fault in thousands of captures, nothing else, and uses bounded memory."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def test_faults_are_found_by_their_rule_at_their_packet(tmp_path: Path) -> None:
     assert score.other_errors == 0, (start, score.missed)
 
 
-def test_nothing_is_found_where_nothing_is_wrong(tmp_path: Path) -> None:
+def test_legal_captures_have_no_finding(tmp_path: Path) -> None:
     start = first_seed()
     for seed in range(start, start + (500 if IS_FULL else 40)):
         assert not findings(clean(tmp_path / "clean.pcapng", seed)), seed
 
 
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda one: one.__name__)
-def test_what_is_missing_is_nobodys_fault(damage: ways.Way, tmp_path: Path) -> None:
+def test_damage_of_a_legal_capture_causes_no_finding(damage: ways.Way, tmp_path: Path) -> None:
     start = first_seed()
     for seed in range(start, start + (300 if IS_FULL else 20)):
         path = clean(tmp_path / "clean.pcapng", seed, 40)
@@ -56,7 +56,9 @@ FOUND_ONCE = [
 
 
 @pytest.mark.parametrize(("seed", "damage"), FOUND_ONCE)
-def test_what_was_blamed_once_is_not_again(seed: int, damage: ways.Way, tmp_path: Path) -> None:
+def test_false_findings_of_earlier_versions_do_not_return(
+    seed: int, damage: ways.Way, tmp_path: Path
+) -> None:
     path = clean(tmp_path / "clean.pcapng", seed, 40)
     assert not findings(damaged(path, tmp_path / "damaged.pcapng", damage, seed))
 
@@ -85,7 +87,7 @@ def test_violations_beyond_the_limit_are_counted_and_reported(tmp_path: Path) ->
     assert not checker.pop_findings()
 
 
-def test_a_message_that_was_given_up_needs_no_end(tmp_path: Path) -> None:
+def test_incomplete_message_needs_no_last_fragment(tmp_path: Path) -> None:
     recorder = Recorder(1)
     session = LegalSession(recorder, protocol="tcp", lowlatency=False, compression=False)
     session.open()
@@ -117,7 +119,7 @@ def test_linkstate_peers_may_name_nodes_of_their_link_states(
     assert (found.rule.id, found.message[:8]) == ("node-id-not-router", "NodeId 2")
 
 
-def test_only_the_rules_that_are_wanted(tmp_path: Path) -> None:
+def test_only_the_selected_rules_are_checked(tmp_path: Path) -> None:
     recorder = Recorder(1)
     session = LegalSession(recorder, protocol="tcp", lowlatency=False)
     session.open()
@@ -127,7 +129,7 @@ def test_only_the_rules_that_are_wanted(tmp_path: Path) -> None:
     assert [one.rule.id for one in rules.check(opened, ["put-to-many"])] == ["put-to-many"]
 
 
-def test_more_than_can_be_remembered_is_not_judged(
+def test_facts_beyond_the_limit_cause_no_finding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert limits.RULES_OPEN_MAX == RULES_OPEN_MAX > 1_000
@@ -144,7 +146,7 @@ def test_more_than_can_be_remembered_is_not_judged(
     assert not findings(tmp_path / "many.pcapng")
 
 
-def test_requests_that_are_over_make_room() -> None:
+def test_ended_requests_do_not_count_against_the_limit() -> None:
     side = SideFacts(None)
     for number in range(RULES_ENDED_REQUESTS_MAX):
         side.end_request(number, 7)

@@ -72,16 +72,14 @@ def test_a_node_that_was_forgotten_begins_with_version_zero(tmp_path: Path) -> N
     assert capture.rules_broken(tmp_path) == []
 
 
-def test_other_versions_do_not_fall(tmp_path: Path) -> None:
+def test_lower_version_of_a_linked_node_is_a_violation(tmp_path: Path) -> None:
     capture = LinkStateCapture()
     capture.add((1, 2), LinkState(2, 5, (0,), zid=ONE))
     capture.add((1, 2), LinkState(2, 4, (0,), zid=ONE))
     assert capture.rules_broken(tmp_path) == ["link-state-old"]
 
 
-def test_what_is_remembered_of_links_is_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_of_links_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sides: list[SideFacts] = []
     monkeypatch.setattr(fact_updates, "RULES_OPEN_MAX", 20)
     update_facts = fact_updates._link_states

@@ -36,7 +36,7 @@ from zenlake.wire.message import Message
         ("c1 09 12 05 00 0a ff ff 01", ZID_ZEROS, "INIT, zid: zeros at the high end of 5"),
     ],
 )
-def test_an_odd_spelling_is_named(data: str, kind: str, words: str) -> None:
+def test_noncanonical_encoding_is_named(data: str, kind: str, words: str) -> None:
     content = bytes.fromhex(data)
     batch = decode_batch(content)
     assert batch.error is None
@@ -54,12 +54,12 @@ def test_an_odd_spelling_is_named(data: str, kind: str, words: str) -> None:
         "25 ff ff ff ff 0f 04",
     ],
 )
-def test_another_order_is_not_odd(data: str) -> None:
+def test_extensions_in_another_order_are_canonical(data: str) -> None:
     content = bytes.fromhex(data)
     assert not deviations(content, list(decode_batch(content).messages), "batch")
 
 
-def test_low_latency_and_scouting_are_read_too() -> None:
+def test_low_latency_units_and_scouting_are_checked() -> None:
     from zenlake.wire import decode_scouting
     from zenlake.wire.batch import decode_low_latency
 
@@ -71,6 +71,6 @@ def test_low_latency_and_scouting_are_read_too() -> None:
     assert [one.kind for one in deviations(content, [message], "scouting")] == [RESERVED]
 
 
-def test_deployed_nodes_spell_as_we_do() -> None:
+def test_messages_of_deployed_nodes_are_canonical() -> None:
     for batch in batches_of(CAPTURES / "queries.pcapng.gz"):
         assert not deviations(content_of(batch), batch.messages, "batch")

@@ -1,4 +1,4 @@
-"""Rare messages are made what the exact reader makes of the same bytes."""
+"""Rare messages of the fast reader equal those of the exact reader for the same bytes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def lane_of(event: MessageSeen) -> Lane | None:
 
 
 @pytest.mark.parametrize("name", ["liveliness", "routers_ring", "lowlatency"])
-def test_they_are_those_of_the_trace(name: str) -> None:
+def test_rare_messages_are_those_of_the_trace(name: str) -> None:
     seen = declarations(name)
     assert len(seen) > 10
     links: list[Link] = list(dict.fromkeys(event.link for event in seen))

@@ -1,4 +1,4 @@
-"""Traffic of deployed nodes: what is found in it, each with its reason."""
+"""Traffic of deployed nodes: every finding in it is listed with its reason."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zenlake.rules import NOTE
 
 EXPLAINED = {
     "alias_remapped.pcapng": {
-        # Made for this: the client declares an alias for a second key (README of the captures).
+        # Made on purpose: the client declares an alias for a second key (README of the captures).
         ("error", "alias-redefined", 28)
     },
     "sessions.pcapng.gz": {
@@ -40,7 +40,7 @@ NOTES = {
 
 
 @pytest.mark.parametrize("name", CAPTURE_NAMES)
-def test_what_is_found_is_explained(name: str) -> None:
+def test_every_finding_is_explained(name: str) -> None:
     found = findings(CAPTURES / name)
     bad = {(one.rule.severity, one.rule.id, one.packet) for one in found}
     assert {one for one in bad if one[0] != NOTE} == EXPLAINED.get(name, set())

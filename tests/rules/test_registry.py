@@ -1,4 +1,4 @@
-"""Every rule has a sample that breaks it, is found there, and is written down."""
+"""Every rule has a fault that breaks it, is found in it, and is documented."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ ROOT = Path(__file__).parents[2]
 EACH = [fault for faults in FAULTS.values() for fault in faults]
 
 
-def test_there_are_many_and_each_can_be_broken() -> None:
+def test_every_rule_has_a_fault() -> None:
     assert len(RULES) >= 60
     assert set(FAULTS) == set(RULES)
 
 
 @pytest.mark.parametrize("fault", EACH, ids=lambda one: f"{one.rule}-{one.break_rule.__name__}")
-def test_a_broken_rule_is_found_where_it_was_broken(fault: Fault, tmp_path: Path) -> None:
+def test_broken_rule_is_found_at_the_packet_of_the_fault(fault: Fault, tmp_path: Path) -> None:
     for seed in (1, 2):
         made = made_of(tmp_path / "made.pcapng", seed, fault)
         found = findings(made.path)
@@ -34,7 +34,7 @@ def test_a_broken_rule_is_found_where_it_was_broken(fault: Fault, tmp_path: Path
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
-def test_a_rule_says_what_and_where(rule: Rule) -> None:
+def test_rule_has_a_text_and_an_existing_citation(rule: Rule) -> None:
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.id)
     assert rule.severity in SEVERITIES
     assert rule.text.endswith(".")
@@ -69,5 +69,5 @@ def test_the_best_known_rules_are_errors() -> None:
         assert RULES[id].severity == ERROR, id
 
 
-def test_the_page_is_what_the_rules_say() -> None:
+def test_page_of_rules_is_up_to_date() -> None:
     assert (ROOT / "docs" / "reference" / "rules.md").read_text("utf-8") == generate.page()

@@ -33,7 +33,7 @@ _RUNS = [
 EXPLAINED = {
     "undeclared-unknown": "SN-105: under load, what an interest asks for is undeclared first"
 }
-"""Findings that are no `note`, and true all the same."""
+"""Findings of a higher severity than `note` that are correct."""
 
 
 @pytest.mark.parametrize(("name", "kind"), _RUNS, ids=lambda one: getattr(one, "name", one))

@@ -13,11 +13,11 @@ from zenlake.rules.registry import is_declared
 from zenlake.rules.screens import KEPT_BY, REASONS, Irregular, TrackedBy, check_screen
 
 
-def test_no_declaration_is_missing() -> None:
+def test_every_rule_declares_its_screen() -> None:
     assert [rule.id for rule in RULES.values() if not is_declared(rule)] == []
 
 
-def test_what_is_declared_is_in_the_vocabulary() -> None:
+def test_declared_conditions_are_in_the_vocabulary() -> None:
     for screen in (Irregular("FULL_MOON"), TrackedBy("stars")):
         with pytest.raises(AssertionError):
             check_screen(screen)
@@ -57,7 +57,7 @@ def facts_read(function: tuple[str, str], known: set[tuple[str, str]]) -> set[st
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
-def test_a_rule_reads_only_what_is_kept_for_it(rule: Rule) -> None:
+def test_rule_reads_only_facts_that_are_kept_for_it(rule: Rule) -> None:
     """Facts that change with frequent messages are only kept for rules with `TrackedBy`."""
     judge = BY_NAME[rule.id.replace("-", "_")]
     needed = {KEPT_BY[name] for name in facts_read(judge, set()) if name in KEPT_BY}

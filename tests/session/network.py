@@ -173,7 +173,7 @@ class Network:
         self.pump()
 
     def pump(self) -> None:
-        """Deliver until no message is left."""
+        """Deliver messages until none is left."""
         while self.queue:
             line, data, reliable = self.queue.popleft()
             message = decode(data, "network")

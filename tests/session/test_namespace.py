@@ -21,7 +21,7 @@ def test_keys_get_and_lose_the_prefix_of_the_namespace() -> None:
     assert Namespace("").own("a") == Namespace("").full("a") == "a"
 
 
-def test_everything_is_prefixed_and_stripped() -> None:
+def test_keys_of_all_messages_get_and_lose_the_prefix() -> None:
     network = Network()
     inner = network.add(settings=SessionSettings(namespace="ns/1"))
     outer = network.add()

@@ -165,7 +165,7 @@ def test_query_ends_when_the_queryables_node_disconnects() -> None:
 
 
 def test_many_open_queries_and_the_replier_dies() -> None:
-    """Q06."""
+    """The queries end with the replier (Q06)."""
     network = Network()
     one, two = network.add(), network.add()
     lines = network.connect(one, two)
@@ -289,7 +289,7 @@ def test_unexpected_messages_are_counted() -> None:
     query.local_open = True
     core.inbox.send(ResponseFinal(1), "", True)
     core.inbox.send(ResponseFinal(1), "", True)
-    assert not sink.is_closed  # two finals of the network are not one of each
+    assert not sink.is_closed  # two finals of the network do not stand for one of each side
     core.inbox.send(response, "k", True)
     query.finish_local()
     assert sink.is_closed
@@ -320,7 +320,7 @@ def flood(
 
 @pytest.mark.parametrize("mode", [NONE, ConsolidationMode.MONOTONIC, ConsolidationMode.LATEST])
 def test_budget_ends_the_query(mode: ConsolidationMode) -> None:
-    """Q08."""
+    """No more replies than the budget arrive (Q08)."""
     node = Network().add()
     count = scaled(20_000, 1_000_000)
     sink = flood(node, mode, 10, count, 10)

@@ -164,7 +164,7 @@ class World:
             assert seen == {other for other in present if intersects(watcher.key, other)}
 
 
-def test_schedules() -> None:
+def test_random_schedules_agree_with_the_model() -> None:
     seed = random.randrange(1 << 32)
     print("seed", seed)
     for number in range(SCHEDULES):

@@ -56,7 +56,7 @@ def test_samples_of_a_capture_are_published_again(
         ("append", {"connect": ""}, "option connect is tcp/HOST:PORT, or several with commas"),
     ],
 )
-def test_refusals_are_one_line(
+def test_refused_write_is_an_error_in_one_line(
     spark: SparkSession, router: str, mode: str, options: dict[str, str], complaint: str
 ) -> None:
     from pyspark.errors import AnalysisException

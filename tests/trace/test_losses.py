@@ -65,7 +65,7 @@ def check(name: str, damaged: list[Packet], folder: Path, said: str) -> None:
 
 @pytest.mark.parametrize("kind", DAMAGES)
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_invented_and_batches_are_found_again(
+def test_no_message_is_invented_and_batches_are_found_again(
     tmp_path: Path, name: str, kind: str
 ) -> None:
     whole, _ = known(name)

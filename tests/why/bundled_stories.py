@@ -1,4 +1,4 @@
-"""What a capture of tests/data/why has: its stories, its truth, and its messages one by one."""
+"""The stories, the truth and the single messages of a capture of tests/data/why."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def report_of(
 
 
 def story_of(name: str, subject: str, key: str) -> Story:
-    """The only one about this key."""
+    """The only story about this key."""
     [story] = [
         one for one in report_of(name, key=key).stories if (one.subject, one.key) == (subject, key)
     ]
@@ -53,7 +53,7 @@ def packets_of(
     receiver: str | None = None,
     key: str | None = None,
 ) -> list[int]:
-    """Where such messages are, found without the code of zenlake.why."""
+    """The packets of such messages, found without the code of zenlake.why."""
     return [
         event.packet
         for event in messages_of(name)

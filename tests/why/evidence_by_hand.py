@@ -40,7 +40,7 @@ def evidence(**changes: Any) -> Evidence:
 
 
 def asked(ms: float, key: str = "k/a", number: int = 1, **changes: Any) -> QueryHop:
-    """A query of the asker to the router."""
+    """A query from the asker to the router."""
     query = QueryHop(
         A, int(ms), at(ms), ASKER, ROUTER, number, key, "", "best_matching", "latest", 1_000.0
     )
@@ -49,7 +49,7 @@ def asked(ms: float, key: str = "k/a", number: int = 1, **changes: Any) -> Query
 
 
 def passed(origin: QueryHop, ms: float, **changes: Any) -> QueryHop:
-    """The same, of the router to the server."""
+    """The same query, forwarded by the router to the server."""
     query = QueryHop(
         B, int(ms), at(ms), ROUTER, SERVER, 1, origin.key, "", origin.target, "latest", 1_000.0
     )
@@ -74,7 +74,7 @@ def error(ms: float, text: str, replier: str | None = SERVER) -> Reply:
 def declared(
     entity: str, key: str, ms: float = 5, ended: float | None = None, **changes: Any
 ) -> Declaration:
-    """A declaration of the server to the router."""
+    """A declaration from the server to the router."""
     life = Declaration(
         B,
         int(ms),

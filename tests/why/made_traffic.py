@@ -1,4 +1,4 @@
-"""Failures that real nodes do not bring about when asked to, written by our encoder.
+"""Failures that real nodes cannot be made to cause, written by our encoder.
 
 Each scene returns the truth about itself: who did what in which packet.
 """

@@ -1,6 +1,6 @@
 """Networks of real routers, clients and releases, recorded on every link, and what they saw.
 
-As `real_traffic`, with each node in a process of its own: several routers in a line, older
+Unlike in `real_traffic`, each node has a process of its own: several routers in a line, older
 releases (ZENLAKE_ZENOH_VENVS), nodes that are killed. All links are in one capture, unless a
 scenario leaves some out.
 """

@@ -1,8 +1,8 @@
 """Failures brought about with real nodes (eclipse-zenoh), and what the applications saw.
 
-Each scenario is given the port of a tap before a router. It does what people do and returns the
-truth: who was who, and what came out of every call. The capture does not say these things; the
-stories have to find them.
+Each scenario gets the port of a tap in front of a router. It uses the API as an application does
+and returns the truth: the id of each node, and the result of every call. The capture does not
+contain the truth; the stories must find it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class SlowTap(Tap):
         super().__init__(path, target)
 
     def _accept(self) -> None:
-        """A router that is gone takes nobody."""
+        """Accept a connection, unless the router is gone."""
         with suppress(ConnectionRefusedError):
             super()._accept()
 
@@ -65,7 +65,7 @@ class SlowTap(Tap):
 
 
 class _Waiting:
-    """A socket from which is read only while that is allowed."""
+    """A socket that is read only while reading is allowed."""
 
     def __init__(self, tap: SlowTap, source: socket.socket) -> None:
         self._tap = tap
@@ -88,7 +88,7 @@ class Router:
         self.zid = self._process.stdout.readline().strip()
 
     def freeze(self) -> None:
-        """Acts as a machine that loses its power: connections stay, but are silent."""
+        """Stop the router as if its machine lost power: connections stay open, but are silent."""
         self._process.send_signal(signal.SIGSTOP)
 
     def kill(self) -> None:
@@ -125,7 +125,7 @@ def zid(session: Any) -> str:
 
 
 def answering(session: Any, key: str, *values: str, **how: Any) -> Any:
-    """A queryable that answers each query with these values, and lets it go."""
+    """A queryable that answers each query with these values, and drops it."""
 
     def answer(query: Any) -> None:
         with query:
@@ -136,7 +136,7 @@ def answering(session: Any, key: str, *values: str, **how: Any) -> Any:
 
 
 def held_query(port: int, router: Router, tap: SlowTap) -> Truth:
-    """Row 4: the reply came, the Query object is kept, so the final never comes."""
+    """Row 4: the reply is sent, but the Query object is kept, so no final follows."""
     asker, server = client(port), client(port)
     held: list[Any] = []
 
@@ -198,7 +198,7 @@ def nothing_came(port: int, router: Router, tap: SlowTap) -> Truth:
 
 
 def one_silent(port: int, router: Router, tap: SlowTap) -> Truth:
-    """Row 8: three queryables are asked, one never finalises."""
+    """Row 8: three queryables get the query, one never sends its final."""
     import zenoh
 
     asker, quick, slow, stuck = (client(port) for _ in range(4))

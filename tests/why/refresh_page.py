@@ -1,4 +1,4 @@
-"""Writes what the commands of docs/why.md print into the page: python -m tests.why.refresh_page"""
+"""Updates the output of commands in docs/why.md: `python -m tests.why.refresh_page`."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ ROUTER = "aa00000000000000000000000000000a"
 
 
 class Scene:
-    """Packets in order, a millisecond apart unless time is let pass."""
+    """Packets in order, a millisecond apart unless `wait` is called."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("wb")
@@ -57,7 +57,7 @@ class Scene:
         self._now_ns += int(seconds * 1e9)
 
     def write(self, frame: bytes) -> int:
-        """The packet's number."""
+        """Append a packet; returns its number."""
         self.packet += 1
         self._now_ns += 1_000_000
         self._writer.write(packet(frame, 1, self.packet, self._now_ns))
@@ -104,7 +104,7 @@ class Connection:
         return self._frame(1, list(messages), reliable)
 
     def skip(self, direction: int, count: int) -> None:
-        """Sequence numbers of frames that are lost."""
+        """Skip sequence numbers, as if frames were lost."""
         self.sn[direction] += count
 
     def _frame(self, direction: int, messages: list[NetworkMessage], reliable: bool) -> int:
@@ -112,7 +112,7 @@ class Connection:
         return self.raw(direction, Frame(self.sn[direction] - 1, messages, reliable))
 
     def fragments(self, direction: int, message: NetworkMessage, sizes: list[int]) -> list[int]:
-        """The beginning of a message; it is whole only if the sizes add up to it."""
+        """Send the first fragments of a message; it is complete only if the sizes add up to it."""
         data, packets, start = bytes(message), [], 0
         for number, size in enumerate(sizes):
             piece = data[start : start + size]
@@ -124,7 +124,7 @@ class Connection:
         return packets
 
     def give_up(self, direction: int) -> int:
-        """A fragment that drops the rest of the message."""
+        """Send a fragment that drops the rest of the message."""
         self.sn[direction] += 1
         return self.raw(direction, Fragment(self.sn[direction] - 1, b"", more=True, drop=True))
 

@@ -19,7 +19,7 @@ BLIND = {
     "compressed_midstream",
     "lowlatency_midstream",
 }
-"""Where the capture does not have every link, or every packet of it."""
+"""Captures that lack a link, or packets of one."""
 FAILING = {
     "compression": {"no_queryable"},
     "liveliness": {"session_lost"},
@@ -33,7 +33,7 @@ FAILING = {
     "ros2": {"no_subscriber", "session_lost"},
     "sessions": {"no_subscriber", "lease_exceeded", "refused_authentication"},
 }
-"""All that failed in these captures; in the others nothing did."""
+"""All failures in these captures; the other captures have none."""
 
 
 def report_of(name: str, scope: Scope) -> CaptureStories:
@@ -41,7 +41,7 @@ def report_of(name: str, scope: Scope) -> CaptureStories:
 
 
 def publications(name: str) -> list[Story]:
-    """Of links between two nodes: what is sent to a group goes to all."""
+    """Stories of publications on links between two nodes; in a group, all members get them."""
     made = report_of(name, Scope(key="**"))
     return [
         story
@@ -52,7 +52,7 @@ def publications(name: str) -> list[Story]:
 
 
 def received(name: str) -> dict[str, set[str]]:
-    """The nodes whose callbacks received it, by key."""
+    """By key, the nodes whose callbacks received a publication on it."""
     sidecar = sidecar_of(name)
     got: dict[str, set[str]] = {}
     for row in sidecar.received:
@@ -61,14 +61,14 @@ def received(name: str) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_nobody_is_said_to_have_got_what_he_did_not_get(name: str) -> None:
+def test_named_receivers_have_received_the_publication(name: str) -> None:
     got = received(name)
     for story in publications(name):
         assert set(story.reached) <= got.get(story.key or "", set()), story.headline
 
 
 @pytest.mark.parametrize("name", sorted(PATHS.keys() - BLIND))
-def test_everybody_who_got_it_is_named(name: str) -> None:
+def test_every_receiver_is_named(name: str) -> None:
     got = received(name)
     reached: dict[str, set[str]] = {}
     for story in publications(name):
@@ -84,6 +84,6 @@ def test_exactly_the_known_failures_are_found(name: str) -> None:
     assert {story.cause for story in made.stories if story.failed} == FAILING.get(name, set())
 
 
-def test_how_much_was_compared() -> None:
+def test_enough_deliveries_are_compared() -> None:
     stories = [story for name in PATHS for story in publications(name)]
     assert sum(story.cause == "delivered" for story in stories) >= 250

@@ -37,7 +37,7 @@ def test_answered_queries_make_room_for_those_that_failed() -> None:
     assert evidence.left_out == {"answered queries": 3, "queries": 1}
 
 
-def test_a_query_that_is_named_stays() -> None:
+def test_named_query_is_kept() -> None:
     evidence = Evidence("x")
     collector = Collector(evidence, Scope(query="7"), records_max=2)
     named = asked(5, number=7, replies=[reply(6)], final=at(7), question="named")
@@ -85,7 +85,7 @@ def test_the_search_for_near_keys_is_bounded() -> None:
     assert sum(network.evidence.left_out.values()) == 1
 
 
-def test_only_what_is_asked_for_is_kept() -> None:
+def test_only_records_in_the_scope_are_kept() -> None:
     every = read_capture(path_of("at_chunks"), parse_scope(None, None, None))
     some = read_capture(path_of("at_chunks"), parse_scope(None, "door/*", None))
     assert len(every.queries) == 1
@@ -96,7 +96,7 @@ def test_only_what_is_asked_for_is_kept() -> None:
     assert not read_capture(path_of("at_chunks"), parse_scope("1", None, None)).flows
 
 
-def test_whoever_asks_for_wildcards_hears_of_at_chunks() -> None:
+def test_scope_with_wildcards_includes_keys_with_at_chunks() -> None:
     asks = parse_scope(None, "robot/**", None)
     assert asks.has_key("robot/7/pose")
     assert asks.has_key("robot/7/@meta")
@@ -106,17 +106,17 @@ def test_whoever_asks_for_wildcards_hears_of_at_chunks() -> None:
 
 
 @pytest.mark.parametrize("query", ["", "x", "1/", "a/b", "1.5", "-1", "²", "9" * 21])
-def test_what_names_no_query(query: str) -> None:
+def test_invalid_name_of_a_query_is_an_error(query: str) -> None:
     with pytest.raises(LocalError, match="--query"):
         parse_scope(query, None, None)
 
 
 @pytest.mark.parametrize("query", ["1", "0", "tcp:1-b:2#1/7", "352321538"])
-def test_what_names_a_query(query: str) -> None:
+def test_name_of_a_query_is_accepted(query: str) -> None:
     assert parse_scope(query, None, None).query == query
 
 
-def test_a_key_must_be_one() -> None:
+def test_invalid_key_is_an_error() -> None:
     with pytest.raises(LocalError, match=r"--key: .*empty"):
         parse_scope(None, "a//b", None)
     assert parse_scope(None, "a/**/*", None).key == "a/*/**"

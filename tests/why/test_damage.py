@@ -1,4 +1,4 @@
-"""Damaged captures give stories or our own error, and never a line that cannot be shown."""
+"""A damaged capture has stories or raises our own error; every line of output is printable."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_advice_for_a_snap_length_names_the_option() -> None:
 
 
 def _slow_server() -> tuple[list[QueryHop], QueryHop]:
-    """Answered in 401 ms, and asked again with a timeout of 150 ms."""
+    """A query that is answered after 401 ms, and one with a timeout of 150 ms."""
     long = asked(10, timeout_ms=1_000.0, replies=[reply(411)], final=at(412))
     answered = passed(long, 11, replies=[reply(411)], final=at(412))
     short = asked(1_000, number=2, timeout_ms=150.0)
@@ -99,7 +99,7 @@ def test_timeout_shorter_than_the_answer_takes() -> None:
     assert not any("blocked" in advice for advice in story.advice)
 
 
-def test_node_that_always_was_quicker_is_looked_at() -> None:
+def test_advice_after_a_timeout_names_a_blocked_node() -> None:
     queries, short = _slow_server()
     queries[0].final = queries[1].final = at(30)
     made = evidence(queries=[*queries, passed(short, 1_001, request_id=2, timeout_ms=150.0)])
@@ -117,7 +117,7 @@ def test_final_after_the_timeout_is_in_the_headline() -> None:
 
 
 def _repeated() -> Evidence:
-    """Seven queries for which nobody is there, of two keys, and one of another key that is near."""
+    """Seven queries without a queryable on two keys, and one on a key that nearly matches."""
     keys = ["k/a"] * 5 + ["k/b"] * 2
     queries = [
         asked(10 * number, key, number=number, final=at(10 * number + 1))

@@ -1,4 +1,4 @@
-"""Why keys do not match, and what would."""
+"""Why keys do not match, and which key would."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_difference_of_keys_is_explained(
     assert (found.would_match or None) == (canonize(would_match) if would_match else None)
 
 
-def test_nearest_is_the_likeliest_mistake() -> None:
+def test_nearest_key_is_the_likeliest_mistake() -> None:
     keys = ["robot/2/pose", "camera/front", "robot/1/pose/raw", "robot/1/@pose"]
     found = nearest("robot/1/pose", keys)
     assert found is not None
@@ -46,7 +46,7 @@ KEYS = st.lists(CHUNKS, min_size=1, max_size=4).map("/".join).map(canonize)
 
 
 @given(KEYS, KEYS)
-def test_what_would_match_does(declared: str, key: str) -> None:
+def test_suggested_key_matches(declared: str, key: str) -> None:
     if intersects(declared, key):
         return
     found = difference(declared, key)

@@ -32,11 +32,11 @@ def test_times_count_from_the_start() -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(0.42, "0.4 ms"), (99.94, "99.9 ms"), (1500.0, "1,500 ms")]
 )
-def test_milliseconds(value: float, text: str) -> None:
+def test_milliseconds_are_rounded(value: float, text: str) -> None:
     assert ms(value) == text
 
 
-def test_lists_and_counts() -> None:
+def test_lists_and_counts_are_english() -> None:
     assert [listed(["a", "b", "c"][:count]) for count in range(4)] == [
         "",
         "a",

@@ -28,7 +28,7 @@ LEASE_S = 2
 
 
 class Member:
-    """One node of the group; what it sends, it sends to all."""
+    """One node of the group; it sends every message to all."""
 
     def __init__(self, scene: Scene, zid: str, host: int, **terms: Any) -> None:
         self.scene, self.zid, self.host, self.terms = scene, zid, host, terms
@@ -74,7 +74,7 @@ class Traffic:
         return of_capture, report(evidence, Scope())
 
     def stories(self) -> list[Story]:
-        """Of sessions."""
+        """The stories of sessions."""
         one, other = self.reports()
         assert [story.as_json({}) for story in one.stories] == [
             story.as_json({}) for story in other.stories
@@ -146,7 +146,7 @@ def test_a_member_with_other_terms_is_refused(
 ) -> None:
     two = Member(traffic.scene, TWO, 2)
     odd = Member(traffic.scene, THREE, 3, **terms)
-    joined = odd.join()  # before all others: most members count, not the first
+    joined = odd.join()  # joins first: the terms of the majority count
     traffic.pass_time(2, two, odd)
     [story] = traffic.stories()
     assert (story.cause, story.culprit, story.at.packet) == (cause, THREE, joined)
@@ -163,7 +163,7 @@ def test_of_two_the_later_one_is_refused(traffic: Traffic) -> None:
 
 
 @pytest.mark.parametrize("name", ["multicast", "pico_peers"])
-def test_groups_of_real_nodes_are_well(name: str) -> None:
+def test_groups_of_real_nodes_have_no_failure(name: str) -> None:
     made = report(read_capture(str(PATHS[name]), Scope()), Scope())
     assert made.evidence.memberships
     assert [story for story in made.stories if story.subject == "session" and story.failed] == []

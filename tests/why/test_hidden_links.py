@@ -1,4 +1,4 @@
-"""Whether links are missing is found out for many nodes without looking at all queries for each."""
+"""The search for missing links does not scan all queries for each node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NODES = 40
 
 
 class CountedList(list[QueryHop]):
-    """Counts how often all of it is looked at."""
+    """Counts how often it is iterated over."""
 
     passes = 0
 

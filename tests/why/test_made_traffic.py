@@ -1,4 +1,4 @@
-"""Stories of failures that our encoder wrote, against what it wrote."""
+"""Stories of failures that our encoder wrote, compared with the truth of each scene."""
 
 from __future__ import annotations
 

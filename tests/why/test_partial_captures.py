@@ -19,7 +19,7 @@ _PORTS = slice(34, 38)
 def report_without(
     name: str, folder: Path, is_kept: Callable[[Packet], bool], query: str | None = None
 ) -> CaptureStories:
-    """Of the packets that are kept."""
+    """The stories of a capture without the packets that `is_kept` rejects."""
     path = folder / "part.pcapng"
     with path.open("wb") as file:
         writer = PcapngWriter(file)
@@ -31,7 +31,7 @@ def report_without(
 
 
 def only_first_link(name: str) -> Callable[[Packet], bool]:
-    """The requester connected first."""
+    """Whether a packet is on the link of the requester, which connected first."""
     first = next(iter(packets([path_of(name)], Skipped()))).data[_PORTS]
     both = {first, first[2:] + first[:2]}
     return lambda packet: packet.data[_PORTS] in both
@@ -75,7 +75,7 @@ def test_one_final_fell_into_a_hole_and_another_was_never_sent(tmp_path: Path) -
     assert made.counts["link"] == {"capture_incomplete": 1}
 
 
-def test_it_begins_after_the_handshakes(tmp_path: Path) -> None:
+def test_capture_without_handshakes_shows_no_cause_of_declarations(tmp_path: Path) -> None:
     start = packets_of("nothing_came", "REQUEST")[0]
     made = report_without("nothing_came", tmp_path, lambda packet: packet.number >= start)
     assert all(one.outcome == "partial" for one in made.evidence.sessions.values())
@@ -83,7 +83,7 @@ def test_it_begins_after_the_handshakes(tmp_path: Path) -> None:
     assert not causes & {"key_mismatch", "not_complete", "no_queryable"}
 
 
-def test_it_ends_before_the_timeout(tmp_path: Path) -> None:
+def test_capture_that_ends_before_the_timeout_is_the_cause(tmp_path: Path) -> None:
     last = packets_of("held_query", "RESPONSE/REPLY/PUT")[-1]
     made = report_without("held_query", tmp_path, lambda packet: packet.number <= last)
     [story] = made.stories

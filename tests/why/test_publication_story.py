@@ -34,7 +34,7 @@ def passed_on(*numbers: int) -> Flow:
     return flow
 
 
-def test_delivered() -> None:
+def test_delivered_publication_has_no_failure() -> None:
     made = evidence(
         flows=flows(published("k/a", *TIMES), passed_on(0, 1, 2, 3)), declarations=[SUBSCRIBER]
     )
@@ -53,7 +53,9 @@ def test_delivered() -> None:
         ("tcp_gap", "drop", "capture_incomplete"),
     ],
 )
-def test_some_did_not_arrive(kind: str | None, congestion: str, cause: str) -> None:
+def test_missing_publications_have_the_expected_cause(
+    kind: str | None, congestion: str, cause: str
+) -> None:
     made = evidence(
         flows=flows(published("k/a", *TIMES, congestion=congestion), passed_on(0, 2, 3)),
         declarations=[SUBSCRIBER],
@@ -93,7 +95,7 @@ def test_equal_values_reach_a_subscriber_that_came_later() -> None:
     life = declared("subscriber", "k/**", 220)
     equal = (alike(published("k/a", *TIMES)), alike(passed_on(2, 3)))
     story = only(evidence(flows=flows(*equal), declarations=[life]))
-    assert story.cause == "not_yet_declared"  # of the first two
+    assert story.cause == "not_yet_declared"  # of the first two publications
 
 
 def test_the_one_of_equal_values_that_did_not_arrive_is_named() -> None:
@@ -138,7 +140,7 @@ def test_headline_counts_other_nodes_that_lack_some() -> None:
     assert set(story.reached) == {SERVER, "eeee05"}
 
 
-def test_old_sequence_numbers() -> None:
+def test_old_sequence_numbers_blame_the_sender() -> None:
     story = only(evidence(flows=flows(published("k/a", *TIMES, ignored=2))))
     assert (story.cause, story.culprit) == ("stale_sn", ASKER)
 
@@ -169,7 +171,7 @@ def test_publication_without_a_receiver_has_its_cause(
     assert (story.cause, story.failed) == (cause, True)
 
 
-def test_it_gets_lost_behind_the_second_router() -> None:
+def test_loss_behind_the_second_router_is_found_there() -> None:
     """Hop by hop: the first router passes all on, the second one does not."""
     other, third = "dddd04", "router-router#1"
     made = evidence(declarations=[SUBSCRIBER])
@@ -186,14 +188,14 @@ def test_it_gets_lost_behind_the_second_router() -> None:
     assert "did not reach client bbbb" in story.headline
 
 
-def test_a_publisher_waits() -> None:
+def test_publisher_without_a_subscriber_has_a_story() -> None:
     story = only(evidence(interests=[interest(10, "KSR", "k/a")]))
     assert (story.subject, story.cause) == ("publisher", "no_subscriber")
     announced = declared("subscriber", "k/**", 11, sender=ROUTER, receiver=ASKER, session=A)
     assert stories(evidence(interests=[interest(10, "KSR", "k/a")], declarations=[announced])) == []
 
 
-def test_a_querier_waits() -> None:
+def test_querier_without_a_matching_queryable_has_a_story() -> None:
     made = evidence(
         interests=[interest(10, "KQR", "k/@v/a")], declarations=[declared("queryable", "k/**")]
     )
@@ -208,7 +210,7 @@ def test_a_liveliness_query_without_an_end() -> None:
 
 
 def test_a_subscriber_that_asks_for_something_else() -> None:
-    """Others got the publication, so its own story is a happy one."""
+    """Others got the publication, so the story of the publication has no failure."""
     made = evidence(
         flows=flows(published("k/@v/a", 100), published("k/@v/a", 101, session=B)),
         declarations=[

@@ -24,21 +24,21 @@ from tests.why.evidence_by_hand import (
 from zenlake.why.records import QueryHop, SessionRecord
 
 
-def test_answered() -> None:
+def test_answered_query_has_no_failure() -> None:
     query = asked(10, replies=[reply(12)], final=at(13))
     story = only(evidence(queries=[query]))
     assert (story.cause, story.failed) == ("answered", False)
     assert "answered with 1 reply in 3.0 ms" in story.headline
 
 
-def test_only_errors() -> None:
+def test_query_with_only_errors_has_failed() -> None:
     query = asked(10, replies=[error(12, "no such map")], final=at(13))
     story = only(evidence(queries=[query]))
     assert (story.cause, story.culprit, story.failed) == ("error", SERVER, True)
     assert '"no such map" (packet 12)' in story.headline
 
 
-def test_replies_for_other_keys() -> None:
+def test_replies_for_other_keys_are_not_delivered() -> None:
     query = asked(10, replies=[reply(12, "other/key")], final=at(13))
     story = only(evidence(queries=[query]))
     assert (story.cause, story.failed) == ("reply_key_outside", True)
@@ -50,14 +50,14 @@ def test_replies_for_other_keys() -> None:
     assert only(evidence(queries=[query])).cause == "answered"
 
 
-def test_the_asker_closes_its_session() -> None:
+def test_closed_session_of_the_asker_is_the_cause() -> None:
     closed = SessionRecord(A, ASKER, ROUTER, 0, int(50e6), "closed", "generic", "tcp", ASKER, 50)
     story = only(evidence(queries=[asked(10)], sessions={A: closed}))
     assert (story.cause, story.culprit) == ("session_closed", ASKER)
     assert "40.0 ms after the request (packet 50)" in story.headline
 
 
-def test_the_session_is_lost() -> None:
+def test_lost_session_blames_the_router() -> None:
     gone = SessionRecord(A, ASKER, ROUTER, 0, int(50e6), "lost", None, "tcp")
     story = only(evidence(queries=[asked(10)], sessions={A: gone}))
     assert (story.cause, story.culprit) == ("router_lost", ROUTER)
@@ -74,7 +74,7 @@ def test_the_node_that_was_asked_is_lost() -> None:
     assert "19.0 ms later" in story.headline
 
 
-def test_nobody_answers_in_time() -> None:
+def test_query_without_an_answer_in_time_is_a_timeout() -> None:
     query = asked(10)
     story = only(evidence(queries=[query, passed(query, 11)]))
     assert (story.cause, story.culprit) == ("timeout", SERVER)
@@ -91,7 +91,7 @@ def test_the_node_is_dead_or_only_its_queryable_is() -> None:
     assert "has sent nothing" not in only(made).headline
 
 
-def test_no_timeout_was_sent() -> None:
+def test_query_without_a_timeout_field_times_out_by_default() -> None:
     query = asked(10, timeout_ms=None)
     story = only(evidence(queries=[query]))
     assert story.cause == "timeout"
@@ -174,7 +174,7 @@ def test_query_without_a_reply_has_its_cause(life: object, cause: str) -> None:
     assert story.failed == (cause != "own_queryable")
 
 
-def test_a_key_that_is_not_known() -> None:
+def test_query_with_an_unknown_key_has_no_visible_cause() -> None:
     query: QueryHop = asked(10, final=at(11))
     query.key = None
     story = only(evidence(queries=[query]))

@@ -21,7 +21,7 @@ def is_on(packet: Packet, *links: int) -> bool:
 
 
 def gone_story(stories: list[Story], how: str) -> Story:
-    """Of the query after the queryable was gone."""
+    """The story of the query after the queryable was gone."""
     *_, story = sorted(
         (one for one in stories if one.key == f"srv/{how}"), key=lambda story: story.at
     )
@@ -37,8 +37,8 @@ def test_tokens_of_a_router_that_counts_from_0_reach_watchers() -> None:
     assert set(truth["watchers"].values()) <= set(by_key["alive/before"].nodes)
 
 
-def test_nothing_is_wrong_with_tokens_that_go_with_a_router() -> None:
-    """Link state ends what came from it: nobody undeclares it between routers."""
+def test_tokens_that_end_with_their_router_are_no_failure() -> None:
+    """Link state ends its declarations: routers do not undeclare them to each other."""
     assert ["DELETE", "alive/behind"] in truth_of(LINE)["seen"]
     made = report_of(LINE, key="alive/**")
     assert {one.cause for one in made.stories if one.subject == "token"} == {"alive"}
@@ -80,7 +80,7 @@ def test_a_router_that_is_gone_takes_what_is_behind_it() -> None:
     assert owner in story.nodes
 
 
-def test_who_declares_late_is_the_client_and_not_a_router_between() -> None:
+def test_late_declaration_blames_the_client_and_not_a_router() -> None:
     truth = truth_of(LINE)
     story = gone_story(report_of(LINE).stories, "late")
     assert (story.cause, story.culprit) == ("not_yet_declared", truth["late"])
@@ -132,7 +132,7 @@ def test_publications_that_never_left_the_publisher_are_possible() -> None:
         in story.headline
     )
     assert "what it published in that time, if anything, stayed in it" in story.headline
-    assert "10" not in story.headline  # how many nobody can know
+    assert "10" not in story.headline  # the number cannot be known
 
 
 def test_subscriber_comes_back() -> None:
@@ -163,7 +163,7 @@ def test_querier_whose_queryable_is_gone() -> None:
     assert asked < story.packets[-1]
 
 
-def test_all_is_well_while_a_subscriber_is_there(tmp_path: Path) -> None:
+def test_no_failure_while_a_subscriber_exists(tmp_path: Path) -> None:
     """The same capture, which ends before anybody goes."""
     first = packets_of(LAST, "DECLARE/U_QUERYABLE")[0]
     made = report_without(LAST, tmp_path, lambda packet: packet.number < first)

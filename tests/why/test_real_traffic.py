@@ -1,4 +1,4 @@
-"""Stories of failures that real nodes were brought to, against what the applications saw."""
+"""Stories of failures of real nodes, compared with the results of the applications."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_a_wildcard_query_does_not_match_an_at_chunk() -> None:
     assert "plant/**/@admin/**" in story.advice[0]
 
 
-def test_tokens() -> None:
+def test_doubled_and_hidden_tokens_are_explained() -> None:
     truth = truth_of("tokens")
     assert [kind for kind, _ in truth["seen"]] == ["SampleKind.PUT", "SampleKind.DELETE"]
     twin = story_of("tokens", "token", "alive/arm")

@@ -31,7 +31,7 @@ def test_wrong_credentials_are_reported_with_the_step() -> None:
     assert all(one.failed for one in found)
 
 
-def test_limits_and_versions() -> None:
+def test_refusals_by_limit_and_version_are_explained() -> None:
     [limit] = stories_of("refused_sessions", "refused_limit")
     assert limit.packets == [19]
     assert any("has 1 open session" in step.text for step in limit.steps)
@@ -102,7 +102,7 @@ def failed(made: Evidence) -> set[str]:
 
 
 def counts(made: Evidence) -> dict[str, int]:
-    """Sessions that nobody missed are notes, which are only counted."""
+    """Sessions whose end affected no other node are notes, which are only counted."""
     return dict(report(made, Scope()).counts.get("session", {}))
 
 

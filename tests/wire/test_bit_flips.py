@@ -44,7 +44,7 @@ def check_written_back(message: Message, vector: Vector) -> None:
 
 
 @pytest.mark.parametrize("vector", LINK_STATES, ids=str)
-def test_flip_in_link_states(vector: LinkStateVector) -> None:
+def test_flipped_bit_in_link_states_is_the_same_for_both_decoders(vector: LinkStateVector) -> None:
     for data in flipped(vector.data):
         assert link_states_outcome(data, by_layout=False) == link_states_outcome(
             data, by_layout=True

@@ -61,7 +61,7 @@ def test_transport_message_inside_a_frame_ends_the_frame() -> None:
     assert batch.error.offset == 6
 
 
-def test_two_declarations_in_one_declare() -> None:
+def test_second_declaration_in_a_declare_is_an_error() -> None:
     with pytest.raises(WireError, match="1 bytes are left over") as caught:
         decode(bytes.fromhex("1e 1a 1a"), "network")
     assert (caught.value.message, caught.value.field, caught.value.offset) == ("DECLARE", "end", 2)
@@ -146,7 +146,7 @@ def test_garbage_inside_an_extension_stays_inside(name: str, header: int) -> Non
     for _ in range(GARBAGE // len(NESTED)):
         size = source.choice((0, 1, 2, 5, 20, 100))
         garbage = source.randbytes(size)
-        if source.random() < 0.5:  # small numbers reach deeper
+        if source.random() < 0.5:  # small numbers are read further before an error
             garbage = bytes(byte & 0x0F for byte in garbage)
         data = with_chain(name, bytes([header, size]) + garbage)
         outcome = outcome_of_class(data, name)

@@ -62,7 +62,7 @@ def test_cut_inside_a_field_names_the_field() -> None:
         assert (error.message, error.field, error.offset, error.cause) == expected, hex
 
 
-def test_no_bytes_at_all() -> None:
+def test_empty_input_is_an_error_on_every_layer() -> None:
     for layer in ("scouting", "transport", "network"):
         with pytest.raises(WireError, match="there are no bytes"):
             decode(b"", layer)

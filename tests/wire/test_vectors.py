@@ -23,7 +23,7 @@ def test_bytes_and_message_are_the_same(vector: Vector) -> None:
 
 
 @pytest.mark.parametrize("vector", LINK_STATES, ids=str)
-def test_link_states(vector: LinkStateVector) -> None:
+def test_vectors_of_link_states_are_the_same_in_both_directions(vector: LinkStateVector) -> None:
     assert decode_link_states(vector.data) == vector.states
     assert decode_structure_by_layout("LinkStateList", vector.data) == vector.states
     assert encode_with_both(vector.states) == vector.data

@@ -29,7 +29,7 @@ class Declarations(ByKey["Entity"]):
         return found.key
 
     def reply(self, query: AdminQuery, key: str, found: Entity) -> Job:
-        """The entity may have ended since it was found, and may have any number of holders."""
+        """Reply with the holders of an entity, which may be many; it may have ended meanwhile."""
         work = self._tables.work
         sources = Sources(self._tables.zid, self._tables.role)
         is_known = is_below = False

@@ -6,7 +6,7 @@
     target  for a query: best_matching (default), all, all_complete
     root    the zid of the router where it entered the network, if it comes from a router
 
-Without `key` there is no answer. Losses that were counted so far are part of it: of each neighbour
+Without `key` there is no answer. The answer includes the losses counted so far: of each neighbour
 that gets the message (`drops`), of the one it comes from (`source_drops`), and what routing refused
 (`refusals`).
 """

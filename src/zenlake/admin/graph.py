@@ -18,7 +18,7 @@ _LINE_STEPS: Final = 2
 
 
 class Graph:
-    """Clients have no graph; peers that form no network do not announce their links."""
+    """The topic `linkstate/<region>`. Clients have none; peers without a network show no links."""
 
     __slots__ = ("_prefix", "_tables", "pattern")
 

@@ -31,8 +31,8 @@ _BYTES_PER_STEP: Final = 16
 
 
 class Metrics:
-    """The parameters `per_link` and `per_key` have no effect: a transport has one link, and there
-    are no counters by key."""
+    """The topic `metrics`. The parameters `per_link` and `per_key` have no effect: a transport has
+    one link, and there are no counters by key."""
 
     __slots__ = ("_facts", "_has_warned", "_report", "_tables", "pattern")
 

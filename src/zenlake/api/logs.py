@@ -1,4 +1,4 @@
-"""Logs on standard output, as in eclipse-zenoh. Otherwise the user configures `logging`.
+"""Log messages on standard output, as in eclipse-zenoh. Without it the user configures `logging`.
 
 Filters are those of RUST_LOG: `debug`, or `zenoh=info,zenoh_transport=trace`. Their targets are
 modules of eclipse-zenoh; each logger of zenlake corresponds to some of them.

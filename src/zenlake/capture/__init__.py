@@ -16,7 +16,7 @@ __all__ = ["open"]
 
 
 def open(paths: str | Iterable[str], ports: Iterable[int] = ()) -> Trace:
-    """The events of a capture: every Zenoh message in it, and the changes of sessions."""
+    """The events of a capture: every Zenoh message in it, and every change of a session."""
     from zenlake.trace import open as open_trace
 
     return open_trace(paths, ports)

@@ -31,7 +31,7 @@ HARMLESS: Final = frozenset(
         *(segment_reader.DROPPED, segment_reader.REMOVED),
     )
 )
-"""Reasons to skip a part of a file that are no damage."""
+"""Reasons to skip a part of a file that do not count as damage."""
 
 _NUMBERED: Final = re.compile(r"(.*\.(?:pcap|pcapng|cap|dump|dmp))\d+", re.DOTALL)
 _COMPRESSED: Final = re.compile(r"(.*)\.(?:gz|zst)", re.DOTALL)

@@ -143,9 +143,9 @@ class Input:
     def __init__(
         self, path: str, skipped: Skipped, start: int = 0, content: bytes | None = None
     ) -> None:
-        """From the byte `start` of the file on, if that is not 0 as it is on disk.
+        """Read from byte `start` on; a file that is not read from byte 0 is not decompressed.
 
-        A file in memory is given as `content`; then `path` is only its name.
+        With `content`, the bytes of a file in memory, `path` is only a name.
         """
         self.path = path
         self.base = start

@@ -60,7 +60,7 @@ class IpDatagram:
         self.end = end
         self.missing = missing
         self.identification = identification
-        """Differs from that of the datagrams before; 0 if the sender sets none."""
+        """A number that differs from that of earlier datagrams; 0 if the sender sets none."""
 
     @property
     def source(self) -> str:

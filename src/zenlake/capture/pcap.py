@@ -34,10 +34,10 @@ _RECORD_HEADER_BYTES: Final = 16
 # The other bits are the length of the frame check sequence at the end of packets.
 _LINK_TYPE_MASK: Final = 0xFFFF
 
-# No link carries more; payload that is mistaken for a length is mostly larger.
+# No link carries a larger packet; payload bytes read as a length are mostly larger.
 _ORIGINAL_BYTES_MAX: Final = (1 << 24) - 1
 _TIMES_REMEMBERED: Final = 5
-# About half a year: one step of the highest byte of a time.
+# About half a year, which is one step of the highest byte of a time in seconds.
 _NEAR_SECONDS: Final = 1 << 24
 
 DAMAGED: Final = "damaged pcap records"
@@ -178,7 +178,7 @@ class PcapReader:
         return any(abs(seconds - time) < _NEAR_SECONDS for time in self._times)
 
     def _leads_on(self, place: int, follows: int) -> bool:
-        """Whether a valid record or the end of the file follows the record at `place`."""
+        """Whether the record at `place` is followed by a valid record or the end of the file."""
         if self._input.has(place, follows - place + _RECORD_HEADER_BYTES):
             return self._is_in_order(follows) and self._is_near(follows, place)
         return follows == self._input.end_place()

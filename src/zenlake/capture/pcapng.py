@@ -69,7 +69,7 @@ class Comments:
         self.bytes = 0
 
     def add(self, number: int, data: bytes) -> bool:
-        # 64: an empty comment uses memory too.
+        # Each comment counts 64 bytes more: an empty comment uses memory too.
         if self.bytes + len(data) + 64 > CAPTURE_COMMENT_BYTES_MAX:
             return False
         self.bytes += len(data) + 64

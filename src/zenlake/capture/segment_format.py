@@ -97,7 +97,7 @@ def packet_pieces(
 ) -> tuple[bytes, bytes, bytes]:
     """`packet_block` of a packet that consists of `head` and `body`, in pieces.
 
-    `body` is the second one: a long batch is not copied.
+    `body` is the second piece, so that a long batch is not copied.
     """
     size = len(head) + len(body)
     padding = _PADDING[size & 3]
@@ -110,7 +110,7 @@ def packet_pieces(
 
 
 def statistics_block(time_ns: int, dropped: int) -> bytes:
-    """How many packets did not fit into the recorder's buffer so far."""
+    """A block with the number of packets that did not fit into the recorder's buffer so far."""
     body = _STATISTICS.pack(WIRE, time_ns >> 32, time_ns & 0xFFFF_FFFF)
     body += _option(_DROPPED_BY_SYSTEM, dropped.to_bytes(8, "little"))
     return _block(STATISTICS, body, 0, dropped)

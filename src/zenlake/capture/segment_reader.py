@@ -37,7 +37,7 @@ REMOVED: Final = "segments of a recording with rules, which remove messages or p
 STATE_LEFT_OUT: Final = "state packets above the limit"
 
 PACKET_NUMBER_MAX: Final = 1 << 38
-"""So that `seq`, which has the number and an ordinal of 24 bits, fits into 63 bits."""
+"""The largest packet number: `seq`, which has it and an ordinal of 24 bits, fits into 63 bits."""
 _BLOCK_BYTES_MIN: Final = 12 + TRAILER_BYTES
 _PACKET_HEAD_BYTES: Final = 28
 _PACKET_BLOCK_BYTES_MIN: Final = _PACKET_HEAD_BYTES + TRAILER_BYTES
@@ -72,7 +72,7 @@ def begins_segment(input: Input) -> bool:
 
 
 def is_segment_head(head: bytes) -> bool:
-    """The same for the first bytes of a file."""
+    """Whether a file with these first bytes begins as a segment does."""
     for found in _PATTERN.finditer(head):
         start = found.start()
         type, length = _HEAD.unpack_from(head, start)
@@ -115,8 +115,8 @@ class SegmentReader:
     def resume(self, input: Input, may_resume: bool) -> Iterator[Packet]:
         """The packets from `place` on in a file that has grown; `input` begins there.
 
-        With `may_resume` the end of the file is not the end of the segment: what is there and is
-        no whole block is left to the next call.
+        With `may_resume` the end of the file is not the end of the segment: bytes at the end that
+        are not a whole block are left to the next call.
         """
         self._input = input
         self._is_growing = self._may_resume = may_resume

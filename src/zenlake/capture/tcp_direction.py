@@ -70,7 +70,7 @@ class Direction:
         """The last acknowledgement number of the other side."""
         self.seen_syn = False
         self.is_guessed = False
-        """Whether `start_seq` is that of the first captured segment: there may be earlier ones."""
+        """Whether `start_seq` is only that of the first captured segment: bytes may precede it."""
         self.strays = 0
         self.stray_seq = UNKNOWN
 

@@ -120,7 +120,7 @@ class TcpStreams:
             if flags & RST:
                 return
             direction = self._open(segment, False, False, events)
-        self._use(direction.flow, segment.number)
+        self._mark_used(direction.flow, segment.number)
         if flags & ACK:
             direction.peer.acked = segment.ack
             direction.peer.note_ack(segment.ack)
@@ -140,7 +140,7 @@ class TcpStreams:
         while self._holes.held_bytes > self._held_bytes_max:
             next(iter(self._holes.open)).give_up(events)
 
-    def _use(self, flow: Flow, number: int) -> None:
+    def _mark_used(self, flow: Flow, number: int) -> None:
         """Marks a flow as most recently used; with its second segment it is no longer new."""
         self._last = flow
         if not flow.is_new:
@@ -229,7 +229,7 @@ class TcpStreams:
 
     def _forget(self, flow: Flow, first: Direction, cause: str, events: list[StreamEvent]) -> None:
         self._close_both(first, cause, events)
-        # A connection of a port with itself has the same text in both directions.
+        # A connection of a port with itself has the same name in both directions.
         self._directions.pop(flow.text, None)
         self._directions.pop(flow.reverse_text, None)
         first.peer.peer = first.peer = self._no_peer

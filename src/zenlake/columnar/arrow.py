@@ -64,7 +64,7 @@ def to_arrow(columns: Columns, names: Iterable[str] | None = None) -> pa.RecordB
 def units_of(array: pa.Array) -> tuple[pa.Buffer, NDArray[np.int64]]:
     """Buffer and bounds of a binary column, one unit a row, for `decode`; nothing is copied."""
     if array.type not in (pa.binary(), pa.large_binary()) or array.null_count:
-        raise LocalError(f"units come as binary without nulls, not as {array.type}")
+        raise LocalError(f"expected units as binary without nulls, not as {array.type}")
     _, offsets, data = array.buffers()
     width = np.int32 if array.type == pa.binary() else np.int64
     bounds = np.frombuffer(offsets, width)[array.offset : array.offset + len(array) + 1]

@@ -91,7 +91,7 @@ _NAMES: Final = {
 """Names of fields that differ from the attribute: by class or layer, and attribute."""
 
 _OFTEN: Final = ("Push", "Put", "Frame")
-"""The columns of these are adjacent, because memory is zeroed in large pages."""
+"""The columns of these fields are adjacent, because memory is zeroed in large pages."""
 
 _PREFIXES: Final = {"SourceInfo": "source_", "ResponderId": "responder_"}
 

@@ -14,7 +14,7 @@ from zenlake.wire.kinds import LINK_STATE_OAM_ID
 from zenlake.wire.layout import BodyRow, Layout
 
 BY_FLAG: Final = {"Init": ("A", "INIT_ACK", "INIT_SYN"), "Open": ("A", "OPEN_ACK", "OPEN_SYN")}
-"""Messages with two kinds: a header flag, the kind if it is set, and the kind if not."""
+"""Messages with two kinds: the header flag that decides, the kind if it is set, and if not."""
 
 BY_ID: Final = {"Oam": (LINK_STATE_OAM_ID, "OAM/LINKSTATE", "OAM")}
 """Messages whose kind depends on the message's id."""

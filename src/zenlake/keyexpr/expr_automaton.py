@@ -89,7 +89,7 @@ class ExprAutomaton:
         self.doubles = places.get("**", 0)
 
     def after(self, positions: int, chunk: str) -> int:
-        """The positions after reading one chunk at these; 0 if it does not fit anywhere."""
+        """The positions after reading `chunk` at `positions`; 0 if it fits at none of them."""
         doubles = self.doubles
         if chunk[0] == "@":
             moved = (positions & self.places.get(chunk, 0)) << 1
@@ -112,7 +112,7 @@ class ExprAutomaton:
         return moved | ((moved & doubles) << 1)
 
     def after_any(self, positions: int, chunk: str) -> int:
-        """As `after`, but faster for many chunks at the same positions.
+        """The same as `after`, but faster for many chunks at the same positions.
 
         All literal chunks that the expression does not have are alike, unless it has `$*`.
         """
@@ -127,7 +127,7 @@ class ExprAutomaton:
         return after
 
     def only_end_after_others(self, positions: int) -> bool:
-        """Whether literal chunks that the expression does not have lead to the end at most."""
+        """Whether a literal chunk that the expression does not have leads to the end or nowhere."""
         if positions & self.doubles or positions & self.wild & ~self.singles:
             return False
         moved = (positions & self.singles) << 1
@@ -140,7 +140,7 @@ class ExprAutomaton:
         return moved | ((moved & doubles) << 1)
 
     def after_double(self, positions: int) -> int:
-        """The positions after reading `**`: each, and all up to the next verbatim chunk."""
+        """The positions after reading `**`: all from each position to the next verbatim chunk."""
         # The sum carries each position up through the free positions that follow it.
         free = self.free
         return (((positions & free) + free) ^ free) | positions

@@ -45,11 +45,11 @@ class KeyExpr:
         return matching.relation(self._text, KeyExpr(other)._text)
 
     def join(self, other: str | KeyExpr) -> KeyExpr:
-        """This, a `/`, and `other`, made canonical."""
+        """This expression, a `/` and `other`, made canonical."""
         return KeyExpr(canonize(f"{self._text}/{_text_of(other)}"))
 
     def concat(self, other: str | KeyExpr) -> KeyExpr:
-        """This text directly followed by `other`; nothing is rewritten."""
+        """This expression directly followed by the text `other`; nothing is rewritten."""
         suffix = _text_of(other)
         if self._text.endswith("*") and suffix.startswith("*"):
             # The result may be valid, but with another wildcard than the one intended.
@@ -72,7 +72,7 @@ class KeyExpr:
         """The longest remainder after `other`, which has no wildcards; None if there is none."""
         key = KeyExpr(other)
         if key.is_wild:
-            raise KeyExprError(key._text, key._text.index("*"), "a prefix without wildcards needed")
+            raise KeyExprError(key._text, key._text.index("*"), "the prefix must have no wildcards")
         text = prefix.strip_nonwild_prefix(self._text, key._text)
         return None if text is None else KeyExpr(text)
 

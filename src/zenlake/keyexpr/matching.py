@@ -154,8 +154,8 @@ def _has_verbatim(chunks: list[str]) -> bool:
 def _glob(pattern: list[str], text: list[str], fits: Callable[[str, str], bool]) -> bool:
     """Whether `pattern`, whose `**` are gaps, covers `text` chunk by chunk under `fits`.
 
-    Going back to the last gap only stays right with verbatim chunks: a gap stops at the
-    first of them, so a fixed part that holds one has a single place to go.
+    Going back only to the last gap is correct with verbatim chunks too: a gap ends at the first
+    verbatim chunk, so a fixed part that has one fits at one place only.
     """
     i = j = 0
     gap = -1  # the last `**` seen in the pattern

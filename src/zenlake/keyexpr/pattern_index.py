@@ -87,7 +87,7 @@ class PatternIndex(Generic[T]):
             self._by_frame = {key: dict(found) for key, found in self._by_frame.items()}
 
     def values(self) -> list[T]:
-        """All values."""
+        """The values of all patterns."""
         return list(self._by_pattern.values())
 
     def candidates(self, chunks: list[str]) -> list[T]:

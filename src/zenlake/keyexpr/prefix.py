@@ -20,7 +20,7 @@ def nonwild_prefix(text: str) -> str | None:
 
 
 def strip_prefix(text: str, prefix: str) -> list[str]:
-    """What may follow `prefix` in keys of `text`, without remainders included in others.
+    """The remainders of `text` after `prefix`, without those that another one includes.
 
     The remainder after the longest beginning comes first.
     """
@@ -37,7 +37,7 @@ def strip_prefix(text: str, prefix: str) -> list[str]:
 def remainders(text: str, prefix: str) -> list[str]:
     """Remainders as `strip_prefix` returns them, but faster: one may be included in another.
 
-    There are at most as many as `prefix` has chunks, twice and one more.
+    For a prefix of `n` chunks there are at most `2n + 1` remainders.
     """
     chunks = text.split("/")
     starts = dict.fromkeys(_remainders(chunks, prefix))

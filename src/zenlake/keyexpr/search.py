@@ -43,18 +43,18 @@ from zenlake.keyexpr.tree_node import TreeNode, WildChildren
 T = TypeVar("T")
 
 PUSHED_PER_STEP_BITS: Final = 6
-"""2 to this power nodes are copied onto the stack in about the time of a step."""
+"""Copying 2 to this power nodes onto the stack takes about as long as a step."""
 
 FILTERED_PER_STEP_BITS: Final = 3
 FILTERED_MAX: Final = 8_192
-"""Up to so many children are scanned before they are copied, 8 in a step."""
+"""At most this many children are scanned before they are copied, 8 in a step."""
 
 LOOKUPS_AT_ONCE_MAX: Final = 1_024
 """If a `PatternIndex` needs more lookups than this, its patterns are visited instead."""
 
 
 class Search(Generic[T]):
-    """The values of all expressions below a root that have a key in common with another."""
+    """One search: the values of all expressions below a root that intersect the query."""
 
     __slots__ = ("_automaton", "_nodes", "_positions", "found")
 
@@ -114,7 +114,7 @@ class Search(Generic[T]):
             self._push_literals(node.literals, positions)
 
     def _visit_literal(self, node: TreeNode, position: int, stop: int) -> None:
-        """As `_visit`, for a query without wildcards that is at one position only.
+        """The same as `_visit`, for a query without wildcards that is at one position only.
 
         Only one literal child can match, and the loop continues with it. This is the case of most
         publications.

@@ -43,7 +43,7 @@ _EPOCH: Final = datetime(1970, 1, 1)
 
 
 def _since_epoch(moment: datetime) -> int:
-    """Nanoseconds to a whole second in UTC."""
+    """The nanoseconds from 1970 to a whole second in UTC."""
     return (moment - _EPOCH) // timedelta(seconds=1) * _SECOND_NS
 
 

@@ -153,7 +153,7 @@ class TreeNode:
         return count if self.wild is None else count + len(self.wild)
 
     def split(self, size: int) -> None:
-        """Keep the first `size` characters of the rest; the others move to a new child."""
+        """Keep the first `size` characters of the rest; move the other ones to a new child."""
         below = self.rest[size + 1 :] if size else self.rest
         chunk = first_chunk(below, 0)
         lower: TreeNode = TreeNode(chunk, below[len(chunk) + 1 :], self.expr, self.value)

@@ -30,13 +30,13 @@ def split_address(endpoint: EndPoint) -> tuple[str, int]:
     """Host and port; there is no default port (wire reference §1.8)."""
     host, colon, port = endpoint.address.rpartition(":")
     if not colon or not port.isascii() or not port.isdigit() or int(port) > 65_535:
-        raise LinkError(str(endpoint), "an address is host:port")
+        raise LinkError(str(endpoint), "expected an address host:port")
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
     elif ":" in host:
-        raise LinkError(str(endpoint), "an IPv6 address stands in brackets")
+        raise LinkError(str(endpoint), "write the IPv6 address in brackets: [::1]:7447")
     if not host:
-        raise LinkError(str(endpoint), "an address is host:port")
+        raise LinkError(str(endpoint), "expected an address host:port")
     return host, int(port)
 
 
@@ -77,7 +77,7 @@ def is_loopback(locator: str) -> bool:
 
 
 def advertised(protocol: str, host: str, port: int, metadata: str = "") -> list[str]:
-    """What a listener announces: its address, or for a wildcard those of all interfaces.
+    """The addresses that a listener announces: its own, or for a wildcard those of all interfaces.
 
     Loopback addresses are announced only when one was bound (behaviour reference §4.7). Link-local
     IPv6 addresses mean nothing without a scope and are left out.

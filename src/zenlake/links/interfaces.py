@@ -1,4 +1,4 @@
-"""The network interfaces of this machine and their addresses, asked of the C library."""
+"""The network interfaces of this machine and their addresses, as the C library reports them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _IfAddrs._fields_ = [
 
 
 def interface_addresses() -> list[InterfaceAddress]:
-    """All IPv4 and IPv6 addresses; only the loopback where the system cannot be asked."""
+    """All IPv4 and IPv6 addresses; only the loopback if the system does not report them."""
     try:
         return _ask_system()
     except (OSError, AttributeError, TypeError):
@@ -46,7 +46,7 @@ def interface_addresses() -> list[InterfaceAddress]:
 
 @cache
 def _c_library() -> ctypes.CDLL:
-    """Loaded once: each is a class of its own, which only the garbage collector frees."""
+    """The C library, loaded once: each load makes a class that only the garbage collector frees."""
     return ctypes.CDLL(None, use_errno=True)
 
 

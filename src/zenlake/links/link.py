@@ -13,7 +13,7 @@ from zenlake.errors import ZenlakeError
 
 
 class LinkError(ZenlakeError):
-    """A link cannot be opened, or has failed: which one, and why."""
+    """A link cannot be opened, or has failed; the text names the link and the cause."""
 
     def __init__(self, endpoint: str, cause: str) -> None:
         super().__init__(f"{endpoint}: {cause}")
@@ -22,11 +22,11 @@ class LinkError(ZenlakeError):
 
 
 class LinkTimeout(LinkError):
-    """Nothing arrived, or nothing opened, within the time given."""
+    """No bytes arrived, or no link opened, within the time limit."""
 
 
 class TlsError(LinkError):
-    """TLS refused the other side, or was refused by it."""
+    """One side of a TLS link refused the other."""
 
 
 class UnsupportedLink(LinkError):

@@ -30,7 +30,7 @@ class MemoryLink(Link):
     def receive(self, timeout_s: float | None = None) -> bytes:
         with self._changed:
             if not self._changed.wait_for(self._has_news, timeout_s):
-                raise LinkTimeout(self.dst, f"nothing came in {timeout_s:.3g} s")
+                raise LinkTimeout(self.dst, f"nothing received in {timeout_s:.3g} s")
             if not self._waiting:
                 return b""
             if self.is_stream:

@@ -113,7 +113,7 @@ class MulticastSockets:
     def receive(self, timeout_s: float | None) -> list[ReceivedDatagram]:
         """Wait for datagrams of others; none after the timeout or after `wake`.
 
-        An error that may pass is waited for; LinkError if the sockets do not work any more.
+        After a temporary error it waits and returns nothing; LinkError if the sockets have failed.
         """
         try:
             return self._receive(timeout_s)
@@ -144,7 +144,7 @@ class MulticastSockets:
                 data, source = one.recvfrom(_DATAGRAM_BYTES, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 continue
-            except OSError as error:  # of one interface; datagrams of the others are not lost
+            except OSError as error:  # concerns one interface: read the others first
                 failure = error
                 continue
             self._errors.clear()

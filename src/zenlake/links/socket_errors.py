@@ -17,11 +17,11 @@ from zenlake.warning_limiter import WarningLimiter
 log = logging.getLogger("zenlake")
 
 # The socket itself is broken: no later call can work.
-_LASTING: Final = frozenset({errno.EBADF, errno.ENOTSOCK, errno.EINVAL, errno.EOPNOTSUPP})
-# The same when sending, where EINVAL may mean the address alone, such as one with port 0.
-_LASTING_FOR_SENDERS: Final = frozenset({errno.EBADF, errno.ENOTSOCK})
-# Caused by one remote, on a socket that serves others, too. The next call may work at once.
-_OF_A_REMOTE: Final = frozenset(
+_LASTING_ERRORS: Final = frozenset({errno.EBADF, errno.ENOTSOCK, errno.EINVAL, errno.EOPNOTSUPP})
+# Lasting errors when sending: here EINVAL may concern only the address, such as port 0.
+_LASTING_ERRORS_OF_SENDERS: Final = frozenset({errno.EBADF, errno.ENOTSOCK})
+# Caused by one remote, on a socket that serves several. The next call may work at once.
+_ERRORS_OF_A_REMOTE: Final = frozenset(
     {errno.ECONNABORTED, errno.ECONNREFUSED, errno.ECONNRESET, errno.EPIPE, errno.EMSGSIZE}
 )
 _FIRST_PAUSE_S: Final = 0.01
@@ -40,9 +40,9 @@ class SocketErrors:
 
     def survives(self, error: OSError, action: str) -> bool:
         """Whether to try again, after a pause in this call; False if the socket has failed."""
-        if error.errno in _LASTING:
+        if error.errno in _LASTING_ERRORS:
             return False
-        if error.errno in _OF_A_REMOTE:
+        if error.errno in _ERRORS_OF_A_REMOTE:
             return True
         if self._pause_s == 0.0:
             self._warn(error, f"cannot {action}, trying again")
@@ -52,9 +52,9 @@ class SocketErrors:
 
     def drops(self, error: OSError) -> bool:
         """Whether only the datagram that was to be sent is lost; else the socket is."""
-        if error.errno in _LASTING_FOR_SENDERS:
+        if error.errno in _LASTING_ERRORS_OF_SENDERS:
             return False
-        if error.errno not in _OF_A_REMOTE:
+        if error.errno not in _ERRORS_OF_A_REMOTE:
             self._warn(error, "cannot send, datagrams are lost")
         return True
 

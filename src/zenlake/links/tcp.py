@@ -21,8 +21,8 @@ from zenlake.links.shared_socket import SharedSocket
 from zenlake.links.socket_errors import SocketErrors
 from zenlake.wire import EndPoint
 
-# One call may bring many batches when the other side is quick: then it is given more room. Most
-# of the time little comes, and memory that is hardly used costs more than the call.
+# The buffer of one call. It is larger while the other side sends fast, so that a call returns many
+# batches. For the usual small reads, allocating a large buffer costs more than the call.
 _RECEIVE_BYTES: Final = 64 * 1024
 RECEIVE_BYTES_MAX: Final = 512 * 1024
 _CANCEL_CHECK_S: Final = 0.1
@@ -48,13 +48,13 @@ class TcpLink(Link):
 
     @property
     def interfaces(self) -> list[str]:  # type: ignore[override]  # an attribute there
-        """Computed on demand: a flood of links must cost little."""
+        """The interfaces of this end, computed on demand so that a flood of links costs little."""
         return interfaces_of(self.src.partition("/")[2].rpartition(":")[0].strip("[]"))
 
     def receive(self, timeout_s: float | None = None) -> bytes:
         shared = self._shared
         if timeout_s and not shared.wait(select.POLLIN, timeout_s):
-            raise LinkTimeout(self.dst, f"nothing came in {timeout_s:.3g} s")
+            raise LinkTimeout(self.dst, f"nothing received in {timeout_s:.3g} s")
         flags = socket.MSG_DONTWAIT if timeout_s == 0.0 else 0
         if not shared.enter():
             return b""
@@ -64,7 +64,7 @@ class TcpLink(Link):
             self._receive_bytes = RECEIVE_BYTES_MAX if is_filled else _RECEIVE_BYTES
             return data
         except BlockingIOError:
-            raise LinkTimeout(self.dst, "nothing came for a while") from None
+            raise LinkTimeout(self.dst, "nothing received for a while") from None
         except OSError as error:
             if shared.is_closed:
                 return b""
@@ -134,7 +134,7 @@ class TcpListener(Listener):
                 _tune(connected)
                 src = locator_text(self.protocol, connected.getsockname())
                 return self._link(connected, src, locator_text(self.protocol, remote))
-            except OSError:  # reset already
+            except OSError:  # the connection was reset already
                 connected.close()
         return None
 
@@ -219,7 +219,7 @@ def _connect(
     connecting.setblocking(True)
     if connecting.getsockname() == connecting.getpeername():
         # A connection to a free port of this machine may, by chance, connect to itself.
-        raise LinkError(str(endpoint), "the connection met itself")
+        raise LinkError(str(endpoint), "the socket connected to itself")
 
 
 def connect_tcp(

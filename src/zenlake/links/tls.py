@@ -53,7 +53,7 @@ class TlsLink(TcpLink):
         )
         self._tls_lock = threading.Lock()
         self._unsent = b""  # encrypted, and not sent yet
-        self._owed = 0  # bytes of the caller in there that were not counted as sent
+        self._uncounted_bytes = 0  # bytes in `_unsent` that the caller has not counted as sent
 
     def prepare(self, timeout_s: float) -> None:
         deadline = time.monotonic() + timeout_s
@@ -113,7 +113,7 @@ class TlsLink(TcpLink):
         plain = b""
         is_over = False
         while not plain and not is_over:
-            # What came together with the end of the handshake is inside already.
+            # The TLS object may hold bytes that arrived with the end of the handshake.
             with self._tls_lock:
                 plain, is_over = self._decrypt()
             if plain or is_over:
@@ -127,7 +127,7 @@ class TlsLink(TcpLink):
         return plain
 
     def _decrypt(self) -> tuple[bytes, bool]:
-        """All that can be read, and whether the other side ended."""
+        """Return all bytes that can be decrypted, and whether the other side ended."""
         parts = []
         is_over = False
         try:
@@ -144,20 +144,20 @@ class TlsLink(TcpLink):
         if self._outgoing.pending:
             self._unsent += self._outgoing.read()
             if not self._flush() and len(self._unsent) > _UNSENT_BYTES:
-                raise LinkError(self.dst, "TLS: the peer asks for answers and does not read them")
+                raise LinkError(self.dst, "TLS: the peer requests answers but does not read them")
         return b"".join(parts), is_over
 
     def try_send(self, data: bytes) -> int:
         """Bytes count as sent once the socket has accepted their whole record.
 
-        The last byte of a record that the socket did not take fully is still owed: the caller
-        comes back with it, and so the record is never forgotten.
+        If the socket accepts only a part of a record, the record's last byte does not count as
+        sent: the caller passes it again, so the rest of the record is never forgotten.
         """
         with self._tls_lock:
             if not self._flush():
                 return 0
-            taken = min(self._owed, len(data))
-            self._owed = 0
+            taken = min(self._uncounted_bytes, len(data))
+            self._uncounted_bytes = 0
             while taken < len(data):
                 record = data[taken : taken + _RECORD_BYTES]
                 try:
@@ -167,12 +167,12 @@ class TlsLink(TcpLink):
                 self._unsent = self._outgoing.read()
                 taken += len(record)
                 if not self._flush():
-                    self._owed = 1
+                    self._uncounted_bytes = 1
                     return taken - 1
             return taken
 
     def _flush(self) -> bool:
-        """Whether the socket took everything that is encrypted."""
+        """Send what is encrypted; returns whether the socket accepted all of it."""
         if self._unsent:
             self._unsent = self._unsent[super().try_send(self._unsent) :]
         return not self._unsent

@@ -13,7 +13,7 @@ from zenlake.wire import EndPoint
 
 
 def listening_context(endpoint: EndPoint, settings: LinkSettings) -> ssl.SSLContext:
-    """The context of a listener: its certificate; with `enable_mtls` it demands a peer's."""
+    """The context of a listener: its certificate; with `enable_mtls` it also demands the peer's."""
     options = settings.tls
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2

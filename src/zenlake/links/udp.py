@@ -1,9 +1,9 @@
 """UDP links: one datagram, one batch (wire reference §4).
 
-A connecting side has a socket of its own. A listener has one socket for all: it reads it in
-`accept`, hands each datagram to the link of its source address, and makes a link for a source
-that proved its address (`source_check`), also for one that starts over because it did
-not receive the answer.
+A connecting side has a socket of its own. A listener has one socket for all links: `accept` reads
+it and hands each datagram to the link of its source address. It makes a link for a source that
+proved its address (`source_check`), and a new one if the source starts over because it did not
+receive the answer to OPEN.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class UdpLink(Link):
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             if deadline is not None and not shared.wait(select.POLLIN, deadline - time.monotonic()):
-                raise LinkTimeout(self.dst, f"nothing came in {timeout_s:.3g} s")
+                raise LinkTimeout(self.dst, f"nothing received in {timeout_s:.3g} s")
             if not shared.enter():
                 return b""
             try:
@@ -126,7 +126,7 @@ class UdpRemote(Link):
         self._arrived = threading.Condition()
         self._opening = b""
         self._opened_at = inf
-        self._is_heard = False
+        self._has_received_messages = False
         self._pace = Pace()
         self.src = listener.locator
         self.dst = locator_text("udp", address)
@@ -143,18 +143,18 @@ class UdpRemote(Link):
                 self._opening = data
                 self._opened_at = time.monotonic()
             elif kind != INIT_ID:
-                self._is_heard = True
+                self._has_received_messages = True
             self._waiting.append(data)
             self._waiting_bytes += len(data)
             self._arrived.notify()
 
     def may_start_over(self, data: bytes) -> bool:
-        """Whether a handshake comes after OPEN and nothing else: our answer to that was lost.
+        """Whether a new handshake follows an OPEN and nothing else, as our answer to OPEN was lost.
 
-        One that comes soon was only late. A byte 1 alone is no INIT of a node that agrees on
-        anything, but begins compressed batches (wire reference §6.2).
+        A handshake datagram that follows soon was only late. A byte 1 alone is no INIT of a node
+        that agrees on anything, but begins compressed batches (wire reference §6.2).
         """
-        if self._is_heard or time.monotonic() - self._opened_at <= _LATE_S:
+        if self._has_received_messages or time.monotonic() - self._opened_at <= _LATE_S:
             return False
         kind = data[0] & ID_BITS
         return (kind == INIT_ID and data[0] != INIT_ID) or (
@@ -164,7 +164,7 @@ class UdpRemote(Link):
     def receive(self, timeout_s: float | None = None) -> bytes:
         with self._arrived:
             if not self._arrived.wait_for(self._has_news, timeout_s):
-                raise LinkTimeout(self.dst, f"nothing came in {timeout_s:.3g} s")
+                raise LinkTimeout(self.dst, f"nothing received in {timeout_s:.3g} s")
             if not self._waiting:
                 return b""
             data = self._waiting.popleft()

@@ -37,7 +37,7 @@ log = logging.getLogger("zenlake.transport")
 _START_OVER_S: Final = 1.0
 # The pause after a link for which no thread could be started.
 _NO_THREAD_S: Final = 0.05
-# A second handshake within this time is not a second attempt.
+# Within this time a handshake is a delayed duplicate, not a second attempt.
 _LATE_S: Final = 0.3
 _NORMAL_REASONS: Final = (CloseReason.MAX_LINKS, CloseReason.CONNECTION_TO_SELF)
 
@@ -50,7 +50,7 @@ class Accepting:
         self._lock = threading.Lock()
         self._listeners: list[Listener] = []
         self._pending: dict[Link, threading.Thread] = {}
-        self._agreed: dict[Link, threading.Thread] = {}  # with transports about to start
+        self._agreed: dict[Link, threading.Thread] = {}  # links whose transports are about to start
         self._ending: list[threading.Thread] = []
         self._threads: list[threading.Thread] = []
         self._auth_bans = AuthBans()
@@ -109,7 +109,7 @@ class Accepting:
             self._remove(listener)
 
     def _remove(self, listener: Listener) -> None:
-        """The listener is over: its locators must not be announced any more."""
+        """Remove a listener that has ended; its locators are not announced any more."""
         listener.close()
         with self._lock:
             if self._is_closed:

@@ -29,7 +29,7 @@ _log: Final = logging.getLogger("zenlake.admin")
 
 
 class Admin:
-    """An answer that takes several steps has a thread: its requester may read slowly."""
+    """The admin space. An answer of several steps has a thread: its requester may read slowly."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

@@ -32,8 +32,8 @@ class Backoff:
     def after_failure(self, spent_s: float) -> float:
         """The wait after an attempt that took `spent_s`, which counts as waiting too.
 
-        A node that accepts links but does not answer, since its process is stopped, is so
-        found in the middle of an attempt when it goes on, not in the middle of a wait.
+        A node whose process is stopped accepts links but does not answer. With short waits an
+        attempt, and not a wait, is in progress when the process continues.
         """
         wait_s = max(self._period_s - spent_s, min(SOON_S, self._period_s))
         self._period_s = self._retry.after(self._period_s)

@@ -31,7 +31,7 @@ log = logging.getLogger("zenlake.transport")
 
 
 class AlreadyConnected(ZenlakeError):
-    """There is a transport with that node, or another link is about to open one."""
+    """This node has a transport with that node, or is about to open one over another link."""
 
     def __init__(self, zid: ZenohId) -> None:
         super().__init__(f"there is a transport with {zid} already")

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("zenlake.node")
 
-# Attempts at once; a node that is not tried now is found again later.
+# Simultaneous attempts; a node that is not tried now is found again later.
 _ATTEMPTS_MAX: Final = 64
 
 
 class Discovery:
-    """Attempts at nodes that were found, each in a thread of its own."""
+    """Attempts to connect to nodes that were found, each in a thread of its own."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

@@ -39,5 +39,5 @@ class Events:
         for listener in self._listeners:
             try:
                 listener(came, transport, link)
-            except Exception:  # a listener's mistake must not cost a transport
+            except Exception:  # an exception of a listener must not end a transport
                 log.exception("a listener of transport events failed")

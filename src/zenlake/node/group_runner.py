@@ -111,7 +111,7 @@ class GroupRunner:
 
     def start(self) -> None:
         node = self._node
-        self.sender.after_unlock(-1, False)  # the first JOIN
+        self.sender.after_unlock(-1, False)  # send the first JOIN
         with node.locked:
             self._face = node.dispatcher.add_face(
                 node.zid, node.role, self._outlet, time.monotonic(), is_multicast=True

@@ -30,11 +30,11 @@ from zenlake.node.yield_gil import BUSY_S_MAX, yield_gil
 log = logging.getLogger("zenlake.node")
 
 IS_SUPPORTED: Final = hasattr(select, "epoll") and hasattr(os, "eventfd")
-# How long a reader waits for more before it leaves its link here; with many links, shorter.
+# How long a reader waits for bytes before it leaves its link here; with many links, a short time.
 PATIENCE_S: Final = 1.0
 _SHORT_PATIENCE_S: Final = 0.02
-# Threads, and links without one.
-_MANY: Final = 128
+# With more threads and idle links together than this, links count as crowded.
+_CROWDED_MIN: Final = 128
 _EVENTS_AT_ONCE: Final = 256
 
 
@@ -84,8 +84,8 @@ class IdleLinks:
         join_thread(thread, timeout_s)
 
     def update_patience(self) -> float:
-        """How long a reader waits for more now; sets `is_crowded`."""
-        self.is_crowded = threading.active_count() + len(self._readers) > _MANY
+        """Return how long a reader now waits for bytes, and set `is_crowded`."""
+        self.is_crowded = threading.active_count() + len(self._readers) > _CROWDED_MIN
         return _SHORT_PATIENCE_S if self.is_crowded else PATIENCE_S
 
     def add(self, descriptor: int, reader: IdleReader) -> bool:

@@ -30,8 +30,8 @@ class LinkDeadlines:
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, LinkRunner]] = []
-        self._count = 0  # equal deadlines keep their order
-        self._entries_max = _ENTRIES_MIN  # then links that are over are left out
+        self._count = 0  # orders entries with equal deadlines
+        self._entries_max = _ENTRIES_MIN  # at this size, links that are over are removed
 
     def add(self, runner: LinkRunner, now: float) -> None:
         self._count += 1

@@ -25,7 +25,7 @@ class LinkOutlet(Outlet):
         self._touched = touched
         self._refusal = refusal
         self.is_touched = False
-        self.full = -1  # the priority whose queue was filled
+        self.full = -1  # the priority whose queue is full; -1 if none is
         self.is_blocking = False
 
     def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:

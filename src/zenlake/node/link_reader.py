@@ -54,25 +54,25 @@ class LinkReader:
         self._readers_in_callbacks = self.node_lock.activity.readers_in_callbacks
         self._unflushed_senders = self.node_lock.activity.unflushed_senders
         self.face: Face | None = None
-        self._early = early  # bytes that came right behind the handshake
-        self._deliveries: deque[Delivery] = deque()  # read and not handed on
-        self._handed_on = 0  # messages of the first of them
-        self._failure: TransportError | None = None  # raised after them
+        self._early = early  # bytes that arrived with the last batch of the handshake
+        self._deliveries: deque[Delivery] = deque()  # read, not yet handed to routing
+        self._handed_on = 0  # messages of the first delivery that routing has
+        self._failure: TransportError | None = None  # raised after the deliveries
         self._is_bulk = False  # whether many bytes were read at once
-        self._left_links: Links = None  # full: the thread for idle links must not wait for room
+        self._left_links: Links = None  # full links: the thread for idle links must not wait
         self._left_sinks: list[Sink] | None = None
         self.lock = threading.Lock()
         """The lock of the inbound half of the transport."""
 
         self._patience_s = inf  # how long a reader waits for messages
         self._busy_at = runner.opened_at  # when the last message came
-        self._reading_since = inf  # while it waits for bytes; inf while it works
+        self._reading_since = inf  # since when it waits for bytes; inf while it works
         self.callback_since = 0.0
-        self._has_called = False  # callbacks, which may have sent on any node
+        self._has_called = False  # whether callbacks ran, which may have sent on any node
         self._callback_sink: Sink | None = None
         self._callback_lock = threading.Lock()
         self._callback_thread = 0
-        self._handovers = 0  # to another reader
+        self._handovers = 0  # how often another reader took over
         self._reader = self._new_reader()
 
     def _new_reader(self) -> threading.Thread:
@@ -117,7 +117,7 @@ class LinkReader:
     def _run(self) -> None:
         cause: str | None = "reading failed"
         with self._callback_lock:
-            pass  # noted by the reader that hands over
+            pass  # the reader that hands over has set the state
         self.node_lock.flush_replies(False)
         try:
             self._finish_left()
@@ -171,11 +171,11 @@ class LinkReader:
             if not data:
                 return self._runner.cause or "the link ended"
             self._decode_part(data, time.monotonic())
-            data = b""  # not kept while nothing comes
+            data = b""  # freed while the link is silent
         return self._runner.cause
 
     def _pop_failure(self) -> TransportError:
-        """Not kept here: with its traceback it is a cycle, which only the collector frees."""
+        """Remove and return the failure: with its traceback, it would be a cycle if kept here."""
         failure, self._failure = self._failure, None
         assert failure is not None
         return failure

@@ -121,7 +121,7 @@ class LinkRunner:
             events.report(came, self.info, self.link_info())
 
     def link_info(self) -> LinkInfo:
-        """Made on demand: finding the interfaces takes a system call."""
+        """The description of the link, made on demand: the interfaces take a system call."""
         if self._link_info is None:
             self._link_info = describe_link(self.agreed, self.link)
         return self._link_info

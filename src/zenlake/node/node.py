@@ -63,7 +63,7 @@ class Node:
 
     def __init__(self, settings: NodeSettings) -> None:
         dispatcher = Dispatcher(settings.zid, settings.role, settings.routing)
-        # It is an attribute and not the base class: Python's own classes would make its calls slow.
+        # An attribute and not the base class: a plain Python class would make its calls slow.
         node_lock = self.node_lock = NodeLock(dispatcher)
         self.dispatcher = dispatcher
         self.begin = node_lock.begin
@@ -94,7 +94,7 @@ class Node:
         self.link_log = LinkLog()
         self.runners: dict[ZenohId, LinkRunner] = {}
         self.closing = threading.Event()
-        self.is_closing = False  # under the lock
+        self.is_closing = False  # guarded by the node's lock
         self.accepting = Accepting(self)
         self.discovery = Discovery(self)
         self.binders: list[Binder] = []
@@ -106,13 +106,13 @@ class Node:
         self.link_timer = Timer("links", self._next_link_deadline, self._handle_link_timeout)
         self._opening_links: set[Link] = set()
         self._retired: list[LinkRunner] = []
-        self._retired_max = _RETIRED_MIN  # then those whose threads have ended are left out
+        self._retired_max = _RETIRED_MIN  # at this size, those whose threads have ended are removed
         self.past_losses: Counter[str] = Counter(dict.fromkeys(NO_LOSSES, 0))
         self.admin = Admin(self) if settings.admin.enabled else None
         self._state_lock = threading.Lock()
         self._closer: int | None = None
         self._is_closed = False
-        self._is_watched = False  # by READER_HANDOVER
+        self._is_watched = False  # whether READER_HANDOVER counts this node
         leave_to_parent_after_fork(self)
 
     def open(self) -> None:
@@ -139,7 +139,7 @@ class Node:
     def close(self) -> None:
         """CLOSE on every link, then the end of every thread; calling it twice is harmless.
 
-        If Ctrl-C interrupts it, the next call goes on to the end.
+        If Ctrl-C interrupts it, the next call continues to the end.
         """
         with self._state_lock:
             if self._is_closed or self._closer not in (None, threading.get_ident()):
@@ -155,7 +155,7 @@ class Node:
         self.node_lock.leave_to_parent()
         self._is_closed = True
         self._state_lock = threading.Lock()
-        self.events = Events()  # another thread may hold its lock
+        self.events = Events()  # new, as another thread may hold the lock of the old one
         for runner in list(self.runners.values()):
             runner.leave_to_parent()
         self.runners = {}

@@ -78,9 +78,9 @@ class NodeLock:
         # `begin` and `end`, the next `end` of the same thread releases it.
         self.lock = threading.RLock()
         self.bulk = threading.Lock()
-        self._waiting: set[int] = set()  # threads that wait for the lock
-        self._bulk_owner = 0  # the thread that holds `bulk`
-        self._bulk_waiting: set[int] = set()  # threads that wait for it
+        self._waiting: set[int] = set()  # the ids of threads that wait for the lock
+        self._bulk_owner = 0  # the id of the thread that holds `bulk`
+        self._bulk_waiting: set[int] = set()  # the ids of threads that wait for `bulk`
         self._paused_at = 0.0  # when the owner of `bulk` last let others run
         self.dispatcher = dispatcher
         self.activity = NodeActivity()
@@ -91,8 +91,8 @@ class NodeLock:
         self._sessions: list[SessionCore] = []
         self.timer = Timer("timer", self._next_deadline, self._handle_timeout)
         self.job_timer = Timer("routing", self._next_job, self._run_jobs)
-        self._has_job_thread = False  # until there is a job
-        self._long_work = threading.Lock()  # held by the one thread that does some
+        self._has_job_thread = False  # whether `job_timer` is started: at the first job
+        self._long_work = threading.Lock()  # held by the one thread that runs jobs
 
     def begin(self) -> None:
         if not self.lock.acquire(False):
@@ -122,10 +122,10 @@ class NodeLock:
         _call_sinks(sinks)
 
     def end_reply(self) -> None:
-        """As `end`, after a reply or its final, which leave in one batch.
+        """Release the lock as `end`, after a reply or final, which are to leave in one batch.
 
-        Where a reader of this node runs the callback, the replies to all queries that it has read
-        do: they are sent when the callbacks have returned, or by the reader that takes over.
+        If a reader of this node runs the callback, the replies to all queries that the reader has
+        read leave together: it sends them after the callbacks, or the reader that takes over does.
         """
         if self._readers_in_callbacks and get_ident() in self._readers_in_callbacks:
             self.has_unsent_replies = True
@@ -158,7 +158,7 @@ class NodeLock:
         return links
 
     def _release_sinks(self) -> list[Sink] | None:
-        """Release the lock, and wake the timers if need be; returns the sinks that got items."""
+        """Release the lock, and wake the timers if needed; returns the sinks that got items."""
         sinks: list[Sink] | None = None
         for session in self._sessions:
             taken = session.pop_touched()
@@ -206,7 +206,7 @@ class NodeLock:
     def deliver_without_waiting(
         self, face: Face, messages: list[NetworkMessage], start: int, reliable: bool, now: float
     ) -> tuple[int, Links, list[Sink] | None]:
-        """As `deliver`, by a thread that must not wait for room or for callbacks.
+        """Deliver as `deliver`, in a thread that must not wait for room or for callbacks.
 
         Another thread has to call `after_unlock` for what it returns: full links, and sinks.
         """
@@ -302,13 +302,13 @@ class NodeLock:
             self._paused_at = monotonic()
 
     def resume(self, face: Face) -> list[Sink] | None:
-        """Go on with the job of a face; the caller calls `after_unlock` of the sinks."""
+        """Continue the job of a face; the caller calls `after_unlock` of the sinks."""
         links, sinks = self._do_long_work(face)
         _send_to_links(links, False)
         return sinks
 
     def _do_long_work(self, face: Face | None) -> tuple[Links, list[Sink] | None]:
-        """Go on with the job of a face, or with the jobs that no face waits for."""
+        """Continue the job of a face, or the jobs that no face waits for."""
         with self._long_work:
             began = monotonic()
             self.begin()

@@ -16,8 +16,8 @@ _SHORTEST_WAIT_S: Final = 0.01
 class Retry:
     """How long to wait before trying again: first, at most, and how it grows.
 
-    A first wait below 0 means never, a longest one of 0 or less none at all. There is always
-    some wait: no number makes a node try without end.
+    A first wait below 0 means no retry, a longest wait of 0 or less no limit. No setting makes the
+    wait 0, so a node never retries in a busy loop.
     """
 
     __slots__ = ("factor", "first_s", "max_s")
@@ -48,7 +48,7 @@ class Retry:
                 self.factor if factor is None else _finite(factor),
             )
         except ValueError:
-            raise LocalError(f"{endpoint}: a retry period is a number") from None
+            raise LocalError(f"{endpoint}: retry_period_* options must be numbers") from None
 
 
 def _finite(text: str) -> float:

@@ -1,4 +1,4 @@
-"""Tap: what a node calls when its links open, for recordings."""
+"""Tap: receives the traffic of a node, for recordings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zenlake.protocol.tap import LinkTap
 
 
 class Tap(Protocol):
-    """Gets the traffic of a node. The ends of links and datagrams are named by locators."""
+    """The node calls it when links open. Locators name the ends of links and datagrams."""
 
     def open(self, src: str, dst: str, is_stream: bool, is_accepted: bool) -> LinkTap:
         """A link opens between this end and the other one."""

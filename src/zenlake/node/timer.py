@@ -18,12 +18,12 @@ from zenlake.node.threads import join_thread, start_thread
 
 log = logging.getLogger("zenlake.node")
 
-# However wrong a deadline is, the thread does not spin.
+# The shortest sleep: a wrong deadline must not make the thread spin.
 _PAUSE_S: Final = 0.001
 # The longest sleep; locks take no infinite timeout.
 _SLEEP_S: Final = 3600.0
-# The deadline for which it was woken may be gone before it looks: that of a query that was answered
-# at once. It looks again this much later, so that the next query need not wake it.
+# The deadline for which the thread was woken may be gone when it runs: that of a query that was
+# answered at once. It then sleeps only this long, so that the next query need not wake it.
 _NAP_S: Final = 1.0
 
 
@@ -41,8 +41,8 @@ class Timer:
     ) -> None:
         self._next_deadline = next_deadline
         self._handle_timeout = handle_timeout
-        # Held while there is nothing to look at; a condition variable would have a lock that a
-        # finalizer, which may interrupt any code of ours, must not wait for.
+        # Held while no deadline is new. A condition variable would have a lock, for which a
+        # finalizer, which may interrupt any code of ours, must not wait.
         self._quiet = threading.Lock()
         self._quiet.acquire()
         self._is_closed = False
@@ -54,7 +54,7 @@ class Timer:
 
     def wake(self) -> None:
         """Make the timer read its deadlines anew. Any thread may call it, finalizers too."""
-        self.armed = -inf  # until then it needs no other call
+        self.armed = -inf  # needs no other call of `wake` until the thread has read its deadlines
         # Released already: another thread woke it.
         with contextlib.suppress(RuntimeError):
             self._quiet.release()

@@ -18,7 +18,7 @@ from zenlake.wire import CloseReason, ZenohId
 
 
 class TransportClaim:
-    """The right to one transport with one node; by identity."""
+    """The right to one transport with one node. Claims are compared by identity."""
 
     __slots__ = ("is_open", "is_opener", "source", "zid")
 

@@ -69,7 +69,7 @@ class Group:
         first_sn = int.from_bytes(entropy(4), "little") & terms.resolution.sn_mask
         self.outbound = GroupOutbound(terms.sending(first_sn), False)
         self.peers: dict[str, GroupPeer] = {}
-        self._earliest = inf  # no deadline of a member is earlier
+        self._earliest = inf  # a lower bound of the deadlines of all members
         self._is_join_due = True
         self._next_join = now + terms.join_interval_ms / 1000
         self.bad_datagrams = 0

@@ -55,9 +55,13 @@ class GroupTerms:
         if role is WhatAmI.CLIENT:
             raise LocalError("a client cannot be in a multicast group")
         if not BATCH_BYTES_MIN <= batch_size <= BATCH_BYTES_MAX:
-            raise LocalError(f"a batch has {BATCH_BYTES_MIN} to {BATCH_BYTES_MAX} bytes")
+            raise LocalError(
+                f"a batch has {BATCH_BYTES_MIN} to {BATCH_BYTES_MAX} bytes, not {batch_size}"
+            )
         if lease_ms < 1 or join_interval_ms < 1:
-            raise LocalError("lease and join interval are at least 1 ms")
+            raise LocalError(
+                f"lease and join interval are at least 1 ms, not {lease_ms}, {join_interval_ms} ms"
+            )
         self.zid = zid
         self.role = role
         self.resolution = resolution

@@ -70,7 +70,7 @@ class Inbound:
             self._deframer = self.make_deframer()
         self._last_sns = [previous_sn(agreed.peer_sn, agreed.sn_mask)] * CHANNELS
         self._is_broken = False
-        self._is_plain = False  # the last batch, for the tap
+        self._is_plain = False  # whether the last batch is plain, for the tap
         self.tap: LinkTap | None = None
         """Gets every batch; None if the link is not recorded."""
         self.reassembly = Reassembly(agreed.sn_mask, agreed.patch, agreed.message_bytes_max, budget)
@@ -99,7 +99,7 @@ class Inbound:
         return deframer
 
     def receive(self, data: bytes, now: float, units_max: int = _UNLIMITED) -> list[Delivery]:
-        """Bytes of a stream as they come, or one datagram.
+        """Process bytes of a stream as they arrive, or one datagram.
 
         It stops after about `units_max` batches and messages and sets `has_more`. Then call
         `receive_more` before `receive`.
@@ -120,7 +120,7 @@ class Inbound:
         return deliveries
 
     def receive_more(self, now: float, units_max: int = _UNLIMITED) -> list[Delivery]:
-        """Messages of the next complete batches of a stream."""
+        """Process the next complete batches of a stream."""
         deliveries: list[Delivery] = []
         deframer = self._deframer
         self.has_more = False

@@ -75,11 +75,15 @@ class Offer:
         if qos and low_latency:
             raise LocalError("QoS and low latency cannot both be offered")
         if not BATCH_BYTES_MIN <= batch_size <= BATCH_BYTES_MAX:
-            raise LocalError(f"a batch has {BATCH_BYTES_MIN} to {BATCH_BYTES_MAX} bytes")
+            raise LocalError(
+                f"a batch has {BATCH_BYTES_MIN} to {BATCH_BYTES_MAX} bytes, not {batch_size}"
+            )
         if (user is None) != (password is None):
-            raise LocalError("user and password go together")
+            raise LocalError("set both user and password, or neither")
         if lease_ms < 1 or keep_alive < 1:
-            raise LocalError("a lease has at least 1 ms and 1 keep-alive")
+            raise LocalError(
+                f"a lease has at least 1 ms and 1 keep-alive, not {lease_ms} ms and {keep_alive}"
+            )
         self.zid = zid
         self.role = role
         self.resolution = resolution

@@ -81,7 +81,7 @@ class Opener:
         try:
             message = first_message(batch, is_acceptor=False)
         except RefusedByPeer as refused:
-            raise self._explained(refused) from None
+            raise self._with_likely_cause(refused) from None
         if phase == _AWAITS_INIT_ACK:
             answer = self._answer_init(message)
             self._phase = _AWAITS_OPEN_ACK
@@ -92,7 +92,7 @@ class Opener:
         self._finish(message)
         return None
 
-    def _explained(self, refused: RefusedByPeer) -> RefusedByPeer:
+    def _with_likely_cause(self, refused: RefusedByPeer) -> RefusedByPeer:
         """The error with a likely cause: a node that refuses a password sends no reason."""
         if refused.cause != NO_REASON:
             return refused

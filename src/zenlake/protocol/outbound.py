@@ -65,7 +65,7 @@ class Outbound:
                 Lane(written, content_bytes, agreed.own_sn, agreed.sn_mask, is_prefixed)
             )
         self._is_keep_alive_due = False
-        self._was_plain = False  # the last batch that was taken
+        self._was_plain = False  # whether the last batch that was taken is plain
         self.tap: LinkTap | None = None
         """Gets every batch; None if the link is not recorded."""
         self.is_closed = False

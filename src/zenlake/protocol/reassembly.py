@@ -204,7 +204,7 @@ class Reassembly:
         before = pending.size
         pending.data.write(fragment.payload)
         pending.size += size
-        if self._pending[channel] is not pending:  # freed meanwhile, without these bytes
+        if self._pending[channel] is not pending:  # `free_idle` freed the message meanwhile
             self._budget.refund(before, before + size)
 
     def _charge(self, pending: IncompleteMessage, size: int) -> str:

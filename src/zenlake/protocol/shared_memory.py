@@ -26,7 +26,7 @@ def uses_shared_memory(message: NetworkMessage) -> bool:
 def find_shared_memory(messages: list[NetworkMessage]) -> int:
     """The index of the first message that uses it, or -1."""
     for index, message in enumerate(messages):
-        if isinstance(message, Push):  # nearly all are
+        if isinstance(message, Push):  # nearly all messages are
             body = message.body
             if isinstance(body, Put) and body.shm:
                 return index

@@ -1,6 +1,6 @@
-"""LinkTap: what is called with every batch of a link, for recordings.
+"""LinkTap: receives every batch of a link, for recordings.
 
-It is called by the threads that read and send, so it must return at once and never raise.
+The threads that read and send call it, so it must return at once and never raise.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Transport:
     # --- inward ------------------------------------------------------------------------------
 
     def receive(self, data: bytes, now: float) -> list[Delivery]:
-        """Bytes of a stream as they arrive, or one datagram; see `Inbound.receive`.
+        """Process bytes of a stream as they arrive, or one datagram; see `Inbound.receive`.
 
         After a TransportError drop the link; its `deliveries` were complete before the bad byte.
         """

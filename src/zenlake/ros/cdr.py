@@ -25,7 +25,7 @@ _NOTHING: Final = "structure_needs_at_least_one_member"
 
 
 class Read(NamedTuple):
-    """The JSON, or the reason why there is none."""
+    """The JSON of a payload, or the reason why there is none."""
 
     text: str | None
     reason: str | None

@@ -10,7 +10,7 @@ _SHOWN_CHARACTERS: Final = 40
 
 
 class Reading:
-    """An invalid field is None, and `unread` has the reason."""
+    """Parses fields: an invalid field is None, and `unread` gets the reason."""
 
     def __init__(self) -> None:
         self._remarks: list[str] = []

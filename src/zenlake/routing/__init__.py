@@ -1,7 +1,7 @@
 """The dispatcher of a node: keeps declarations and forwards messages. Sans-I/O.
 
     dispatcher      Dispatcher: messages of all faces in, messages to other faces out
-    outlet          where the messages for one face go
+    outlet          through which routing sends messages to one face
     face, region    one neighbour, and the neighbours that are treated alike
     tables          the state that all parts share
     declarations/   DECLARE and INTEREST: received, kept by key, announced to other faces

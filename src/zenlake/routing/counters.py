@@ -57,10 +57,10 @@ class Counters:
         """Requests beyond the limits; each was answered with RESPONSE_FINAL."""
 
         self.reused_ids = 0
-        """Declarations whose live id stood for another key."""
+        """Declarations with an id that is in use for another key."""
 
         self.reused_request_ids = 0
-        """REQUESTs whose id was still open."""
+        """REQUESTs with an id that is in use."""
 
         self.timed_out_interests = 0
         self.timed_out_requests = 0

@@ -136,7 +136,7 @@ class Dispatcher:
 
     @property
     def faces(self) -> list[Face]:
-        """All faces there are, the in-process ones first."""
+        """All faces, the in-process ones first."""
         return [face for region in self._tables.regions for face in region.faces]
 
     def add_local(self, outlet: Outlet) -> Face:
@@ -304,7 +304,7 @@ class Dispatcher:
                 tables.forget_routes_of(kind, entity.key)
 
     def _remove(self, face: Face) -> Job:
-        """Undo what a face left behind."""
+        """Remove the queries, interests and declarations of a face, and what was sent to it."""
         yield from self._queries.remove_face(face)
         yield from self._interests.remove_face(face)
         if face.position == ABOVE:
@@ -412,7 +412,7 @@ class Dispatcher:
         return self._work.run_jobs(steps)
 
     def only_destination(self, face: Face, key: str) -> Route | None:
-        """Where a session's publications on `key` go, if that is a single link.
+        """The route of a session's publications on `key`, if it leads to a single link.
 
         Known once such a publication was received, and as long as the route is current.
         """

@@ -32,7 +32,7 @@ class FaceMap:
     def __init__(self) -> None:
         self._face: Face | None = None
         self._value: object | None = None
-        self._many: dict[Face, object] | None = None  # all entries, once there were two
+        self._many: dict[Face, object] | None = None  # all entries, since there were two
 
     def __len__(self) -> int:
         if self._many is not None:

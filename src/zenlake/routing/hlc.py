@@ -32,7 +32,7 @@ class Hlc:
         return Timestamp(self.new_many(wall_ntp64, 1), self.zid)
 
     def new_many(self, wall_ntp64: int, count: int) -> int:
-        """The first of so many times in a row, one apart, all greater than those before."""
+        """Issue `count` consecutive times, greater than all before; returns the first."""
         time = min(wall_ntp64, _TIME_MAX) & ~_COUNTER_MASK
         if time <= self.last:
             time = min(self.last + 1, _TIME_MAX)

@@ -1,8 +1,8 @@
 """`Account`: the bytes that one neighbour makes this node keep, within a budget for all of them.
 
 Entries are charged by what they cost in this process, not by their number: a declaration of a
-4,096-byte key is not one of a ten-byte key. The figures are upper bounds for CPython, which a test
-holds to the memory measured.
+4,096-byte key costs more than one of a ten-byte key. The figures are upper bounds for CPython,
+which a test holds to the memory measured.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Final
 from zenlake.limits import FACE_BYTES_MAX, ROUTING_BYTES_MAX
 
 DECLARATION_BYTES: Final = 1_100
-"""An entity, who holds it, and its place in the tree; the key comes on top, twice."""
+"""An entity, its holder and its place in the tree, without its key, which is counted twice."""
 
 ALIAS_BYTES: Final = 200
 INTEREST_BYTES: Final = 450
 INTEREST_KIND_BYTES: Final = 450
-"""The place of an interest in one tree; the key comes on top, twice."""
+"""The place of an interest in one tree, without its key, which is counted twice."""
 
 ANNOUNCED_BYTES: Final = 400
 """A declaration that was sent to a neighbour."""

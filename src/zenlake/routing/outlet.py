@@ -1,4 +1,4 @@
-"""`Outlet`: where the messages for one face go."""
+"""`Outlet`: the object through which routing sends messages to one face."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from zenlake.wire.push_run import Portion
 
 
 class Refusal:
-    """Why a link refused the last message that was refused, "" if there was none.
+    """The reason of the last message that a link refused; "" if none was refused.
 
-    Outlets cannot raise: a message may go to several links, and may be another node's. A session
-    clears the text before it sends, and raises afterwards if there is one.
+    Outlets cannot raise: a message may go to several links, and may come from another node. A
+    session clears the text before it sends, and raises afterwards if there is one.
     """
 
     __slots__ = ("text",)

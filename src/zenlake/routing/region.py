@@ -8,7 +8,7 @@
 The hats differ in two facts about a region: whether traffic may
 stay within it (between clients of one broker it may, between peers it may not, because
 they are linked directly), and where each of its faces stands: below, equal or above. Routers
-are the exception: what they declare and publish travels along trees. So it does among linkstate
+are the exception: what they declare and publish travels along trees. The same holds for linkstate
 peers (`routing/peer/mode`), which form one network with their routers: for a peer the north, for a
 router the south:0:peer.
 """
@@ -86,7 +86,7 @@ class Region:
 
 
 def position_of(own_role: WhatAmI, role: WhatAmI) -> int:
-    """Where a neighbour stands; two clients do not connect."""
+    """The position of a neighbour; LocalError for two clients, which do not connect."""
     own_rank = _RANKS[own_role]
     rank = _RANKS[role]
     if rank == own_rank == 0:

@@ -8,11 +8,11 @@ from typing import Final
 from zenlake._mypyc import mypyc_attr
 
 _ENDED_FREE: Final = 64
-"""This many timers that ended early may wait for their time before all such are removed."""
+"""So many timers that ended early may stay in the heap before all such timers are removed."""
 
 
 TIMERS_PER_SLICE: Final = 64
-"""The number of timers that one call ends, as each may mean two messages."""
+"""The number of timers that one call ends, as each may cause two messages."""
 
 
 @mypyc_attr(acyclic=True)

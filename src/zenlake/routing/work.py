@@ -5,7 +5,7 @@ the end of a neighbour with 100,000 subscribers. Routing holds the lock of the n
 neighbours need. So long work is a *job*: a generator that yields when the steps of a *slice* are
 used up, and goes on in a later slice; the lock is released between the two.
 
-Other messages are received between two slices of a job. Each time it goes on, a job therefore
+Other messages are received between two slices of a job. Each time it continues, a job therefore
 compares what was announced to a neighbour with the tables as they are now, and keeps no copy.
 """
 

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 
 class Cause(NamedTuple):
-    """Whether something failed because of it, and what it means."""
+    """A cause: whether something failed because of it, and what it means."""
 
     failed: bool
     meaning: str
@@ -175,5 +175,5 @@ SESSION_CAUSES: Final[tuple[SessionCause, ...]] = get_args(SessionCause)
 
 
 def rank(cause: str) -> int:
-    """The lower the worse."""
+    """The position of a cause in the list: the lower, the worse."""
     return _RANKS[cause]

@@ -20,7 +20,7 @@ from zenlake.wire.values.timestamp import Timestamp
 
 
 def auto_mode(parameters: str) -> ConsolidationMode:
-    """What AUTO means for a query; its own node decides, before it sends the query."""
+    """The mode that AUTO means for a query; the querier's node decides before it sends it."""
     if has_parameter(parameters, TIME_RANGE):
         return ConsolidationMode.NONE
     return ConsolidationMode.LATEST

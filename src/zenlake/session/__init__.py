@@ -15,8 +15,8 @@
     inbox           messages of the node for the session
     core            SessionCore, which puts them together
 
-The session is joined to its node's Dispatcher by a perfect link: it sends the messages that
-a client sends to its gateway, with whole keys, and gets those that a gateway sends.
+The session and its node's Dispatcher exchange messages as over a link that loses nothing: the
+session sends what a client sends to its gateway, with whole keys, and gets what a gateway sends.
 """
 
 from zenlake.session.core import SessionCore

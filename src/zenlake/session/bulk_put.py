@@ -15,8 +15,8 @@ from zenlake.session.publications import wire_qos
 from zenlake.wire import Encoding, Push, Put, QoS, Timestamp, WireExpr, ZenohId
 from zenlake.wire.writer import BytesWriter
 
-# Messages between two points where other threads may run: less than a millisecond.
-_GIVE_WAY_MASK: Final = 0xFF
+# Other threads may run after every 256 messages, which take less than a millisecond.
+_CHECKPOINT_MASK: Final = 0xFF
 
 
 class BulkPut:
@@ -45,6 +45,6 @@ class BulkPut:
             Push(WireExpr(0, keys[index]), body, wire_qos).encode(out)
             if not outlet.send_data(out.getvalue(), qos, True):
                 return index
-            if index & _GIVE_WAY_MASK == _GIVE_WAY_MASK:
+            if index & _CHECKPOINT_MASK == _CHECKPOINT_MASK:
                 gil_checkpoint()
         return len(keys)

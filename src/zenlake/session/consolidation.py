@@ -67,7 +67,7 @@ class Consolidation:
         return True
 
     def may_hold(self, key: str, time: Timestamp | None, size: int) -> bool:
-        """Whether LATEST holds a reply of that size."""
+        """Whether LATEST may hold a reply of that size."""
         held = self._held.get(key)
         if held is not None:
             if is_older(time, held.time):
@@ -86,7 +86,7 @@ class Consolidation:
     def hold(
         self, key: str, time: Timestamp | None, item: object, size: int, handler_bytes: int = 0
     ) -> None:
-        """Hold a reply that `wants` agreed to, instead of the older one on its key."""
+        """Hold a reply that `may_hold` accepted, instead of the older one on its key."""
         held = self._held.get(key)
         if held is not None:
             self._held_bytes -= held.size

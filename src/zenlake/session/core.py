@@ -61,7 +61,7 @@ _COUNTED: Final = (
 
 
 class SessionCore:
-    """All parts of one session, without I/O."""
+    """One session without I/O: it joins the parts of the session."""
 
     __slots__ = (
         "_lost_queries",
@@ -172,7 +172,7 @@ class SessionCore:
         if self.lost:
             self.undeclare_lost(now)
 
-    def _note_key(self, key: str) -> None:
+    def _start_admin_keys(self, key: str) -> None:
         """Start the admin keys of the session when one of them is first used."""
         begin = self.on_admin_key
         if begin is not None and key.startswith("@/"):
@@ -200,7 +200,7 @@ class SessionCore:
         self, key: str, sink: Sink, origin: Locality, now: float
     ) -> Subscription:
         self.enter(now)
-        self._note_key(key)
+        self._start_admin_keys(key)
         self.port.adopt(sink)
         made = self.subscribers.declare(key, sink, origin, now)
         self.matching.changed(SUBSCRIBERS, key)
@@ -223,7 +223,7 @@ class SessionCore:
         self, key: str, destination: Locality, all_complete: bool, now: float
     ) -> MatchingSource:
         self.enter(now)
-        self._note_key(key)
+        self._start_admin_keys(key)
         return self.matching.declare(QUERYABLES, key, destination, all_complete, now)
 
     def declare_matching_listener(
@@ -246,7 +246,7 @@ class SessionCore:
 
     def get(self, key: str, parameters: str, spec: QuerySpec, sink: Sink, now: float) -> OpenQuery:
         self.enter(now)
-        self._note_key(key)
+        self._start_admin_keys(key)
         self.port.adopt(sink)
         return self.queries.send(key, parameters, spec, sink, now)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class SessionInbox(Outlet):
-    """Passes each message to the part of the session that it concerns; none after `close`."""
+    """Passes each message to the part of the session that it concerns; drops all after `close`."""
 
     __slots__ = ("_core",)
 

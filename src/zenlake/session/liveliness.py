@@ -96,8 +96,8 @@ class Liveliness:
         declared.users -= 1
         if declared.users == 0:
             del self._declared[token.key]
-            # Only the node knows whether the key is gone: others may have tokens on it, which
-            # interests in the future do not get.
+            # Only the node knows whether the key is gone: other nodes may have older tokens on it,
+            # which interests of mode FUTURE did not receive.
             self._port.declare(UndeclareToken(declared.id), now)
 
     def declare_subscriber(self, key: str, sink: Sink, history: bool, now: float) -> Watcher:
@@ -108,7 +108,7 @@ class Liveliness:
                 if intersects(key, present):
                     self._report_present(watcher, present)
         mode = InterestMode.CURRENT_FUTURE if history else InterestMode.FUTURE
-        # Answers that come at once belong to this watcher too.
+        # The watcher is registered before: it must get the answers that the node sends at once.
         watcher.interest = self._interests.acquire(TOKENS, mode, key, now)
         if history:
             for present in self._remote_keys:
@@ -148,7 +148,7 @@ class Liveliness:
                 self._answer(asked[0], asked[1], key)
             return
         if interest_id is not None and not self._interests.is_live(interest_id):
-            # It answers a query that has ended, or a subscriber that was undeclared.
+            # The token answers a query that has ended, or a subscriber that was undeclared.
             return
         known = self._remote.get(id)
         if known != key:

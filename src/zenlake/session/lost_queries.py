@@ -6,12 +6,12 @@ from typing import Final
 
 from zenlake.session.incoming_query import IncomingQuery
 
-# Stands for all queryables that are over.
-_OVER: Final = 0
+# The count of all queryables that were undeclared.
+_UNDECLARED: Final = 0
 
 
 class LostQuery:
-    """A query whose object, made for the queryable `eid`, the garbage collector found."""
+    """A query for the queryable `eid` whose Query object was garbage collected without `drop`."""
 
     __slots__ = ("eid", "query")
 
@@ -30,8 +30,8 @@ class LostQueries:
 
     def add(self, key: str, eid: int, is_live: bool) -> str | None:
         """Count a loss on `key`; returns a text if it is the first of its queryable."""
-        of = eid if is_live else _OVER
-        count = self._counts[of] = self._counts.get(of, 0) + 1
+        counted = eid if is_live else _UNDECLARED
+        count = self._counts[counted] = self._counts.get(counted, 0) + 1
         if count > 1:
             return None
         return (

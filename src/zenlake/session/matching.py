@@ -77,7 +77,7 @@ class Matching:
         self._remote_subscribers: dict[int, str] = {}
         self._remote_queryables: dict[int, tuple[str, bool]] = {}
         self.sources: dict[int, MatchingSource] = {}
-        # Those with listeners: the only ones a change concerns.
+        # Sources with listeners: only they must be checked when something changes.
         self._watched: dict[int, MatchingSource] = {}
 
     def declare(

@@ -173,7 +173,8 @@ class OpenQuery:
         if len(held) == 1:
             port.all_to_application(self._sink, [held[0].item], held[0].handler_bytes)
         elif held:
-            # They are handed over in one call: there may be 100,000, and the node's lock is held.
+            # The replies are handed over in one call: there may be 100,000, and the node's lock is
+            # held.
             items: list[object] = [one.item for one in held]
             port.all_to_application(self._sink, items, sum([one.handler_bytes for one in held]))
         if is_cut:

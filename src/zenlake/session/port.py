@@ -1,8 +1,8 @@
 """`Port`: how the parts of a session reach the node on one side and the application on the other.
 
-`to_network` passes a message to the node's Dispatcher, as if over a perfect link. `to_application`
-pushes an item into a sink, and notes the sink for `pop_touched`. The `Factory` makes the items:
-the session knows messages, the API knows their classes for users.
+`to_network` passes a message to the node's Dispatcher, as over a link that loses nothing.
+`to_application` pushes an item into a sink, and notes the sink for `pop_touched`. The `Factory`
+makes the items: the session knows messages, the API knows their classes for users.
 """
 
 from __future__ import annotations

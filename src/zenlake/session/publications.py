@@ -133,7 +133,7 @@ class Publications:
         publication.shortcut = made
 
     def sole_outlet(self) -> Outlet | None:
-        """Where all publications of this session go as they are, whatever their keys, if known."""
+        """The one outlet that gets all publications of this session unchanged, if there is one."""
         port = self._port
         if port.clock is not None or port.face is None or self._subscribers.live:
             return None

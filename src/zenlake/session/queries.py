@@ -87,7 +87,7 @@ class Queries:
         self._queryables = queryables
         self._last_id = 0
         self.live: dict[int, OpenQuery] = {}
-        # Entries of queries that ended stay until their time, or until they are the majority.
+        # Entries of ended queries stay until their deadline, or until they are the majority.
         self._deadlines: list[tuple[float, int]] = []
 
     def send(self, key: str, parameters: str, spec: QuerySpec, sink: Sink, now: float) -> OpenQuery:

@@ -76,7 +76,7 @@ class Queryables:
         self._by_key: KeyTree[list[QueryableEntity]] = KeyTree()
         self._declared: dict[str, SharedQueryableDeclaration] = {}
         self.live: dict[int, QueryableEntity] = {}
-        # Queries some of whose Query objects are not dropped.
+        # Queries with a Query object that is not dropped.
         self.unanswered = 0
 
     def declare(

@@ -48,7 +48,7 @@ class Sink:
         return False
 
     def discard(self) -> None:
-        """Drop queued items; a running callback goes on."""
+        """Drop queued items; a running callback continues."""
 
     def wait_for_callback(self) -> None:
         """Wait until no callback runs, except the calling one."""

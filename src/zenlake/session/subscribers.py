@@ -153,8 +153,8 @@ class Subscribers:
             for twin in twins
             if twin.origin != refused
         ]
-        # Most keys have the same sinks. One list for all of them keeps thousands of lists from the
-        # garbage collector, which goes over all that there are.
+        # Most keys have the same sinks, so they share one list: the garbage collector would visit
+        # each of thousands of lists.
         if found == self._last_found:
             found = self._last_found
         else:

@@ -97,7 +97,7 @@ class Names:
             self.chunks.setdefault(chunk, {0}).add(size if size < 0x80 else size >> 7)
 
     def _pattern(self) -> re.Pattern[bytes]:
-        """It includes the bytes around a chunk, so that it rarely matches text in payloads."""
+        """A pattern with the bytes around a chunk, so that it rarely matches text in payloads."""
         zids = [re.escape(zid) for zid in _longest_first(self.zids)]
         chunks = []
         for chunk in _longest_first(self.chunks):
@@ -138,7 +138,7 @@ class _Connection:
                 if unit.error is not None:
                     raise unit.error
                 for message in unit.messages:
-                    self._follow(message, event.direction, deframer)
+                    self._follow_handshake(message, event.direction, deframer)
                 yield list(unit.messages)
         except WireError:
             self.give_up(event.direction)
@@ -150,7 +150,7 @@ class _Connection:
             data = decompress_batch(data)
         return decode_batch(data)
 
-    def _follow(self, message: Message, direction: int, deframer: StreamDeframer) -> None:
+    def _follow_handshake(self, message: Message, direction: int, deframer: StreamDeframer) -> None:
         """Terms that INIT_ACK repeats from the offer are agreed, and apply from OPEN on."""
         if isinstance(message, Init) and message.cookie is not None:
             self._is_low_latency = bool(message.lowlatency)

@@ -84,7 +84,7 @@ class Replicas:
                     yield Packet(number, time_ns, packet.link_type, data, size, packet.interface)
 
     def records(self, copies: int, envelope: Envelope) -> Iterator[bytes]:
-        """As `packets`, but the bytes of a file, one period at a time, which is far faster."""
+        """The same packets as bytes of a file, one period at a time: far faster than `packets`."""
         yield envelope.head
         around = [part for planned in self._plan for part in envelope.around(planned.packet)]
         ran: range | None = None

@@ -42,7 +42,7 @@ class Source(NamedTuple):
 
 
 class Substitutions:
-    """Pass all packets to `cut`; afterwards `values` returns the values of a copy."""
+    """Divides packets into parts: pass each to `cut`, then `values` has those of a copy."""
 
     def __init__(self, period_s: int, seed: int) -> None:
         self._period_s = period_s

@@ -88,7 +88,7 @@ class Channel:
     def set_number(self, sn: int) -> None:
         """Takes the last number of a channel from the state of a recording.
 
-        The state does not tell whether a fragmented message has just ended, after which deployed
+        The state does not contain whether a fragmented message has just ended, after which deployed
         nodes skip a number.
         """
         self.last_sn = sn

@@ -186,7 +186,7 @@ def _kind(written: str) -> Test:
 
 
 def _kinds_meant(asked: str) -> list[str]:
-    """Kinds whose last part is `asked`, that are also called so, or that are spelled similarly."""
+    """The kinds that `asked` may mean: by their last part, another name, or a similar spelling."""
     meant = [kind for kind in KINDS if f"/{asked}" in f"/{kind}/".replace(f"/{asked}_", "//")]
     if meant:
         return [kind[: kind.index(asked) + len(asked)] for kind in meant]

@@ -35,8 +35,8 @@ class TraceEvent:
     def is_state(self) -> bool:
         """Whether the event repeats what happened before the first packet of a recording.
 
-        It tells about sessions, declarations and requests that are open when the recording begins,
-        and is not part of the recorded traffic: `packet` is 0 or less.
+        Such an event describes a session, declaration or request that is open when the recording
+        begins. It is not part of the recorded traffic: `packet` is 0 or less.
         """
         return self.packet <= 0
 

@@ -157,7 +157,7 @@ class Session:
         self.batch_size: int | None = None
         self.multilink = False
         self.step: str | None = None
-        """The last handshake message in the capture; None if the handshake came before."""
+        """The last handshake message in the capture; None if the handshake precedes the capture."""
         self.version: int | None = None
         """The protocol version in INIT_SYN."""
         self.auth: dict[str, bool] = {}

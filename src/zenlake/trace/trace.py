@@ -42,7 +42,7 @@ class Trace:
         self._events: list[TraceEvent] = []
         self._walker = Walker(self._events)
         self.skipped = Skipped()
-        """What was skipped below Zenoh, by reason, including damage of the file."""
+        """Data skipped below Zenoh, by reason, including damage of the file."""
         self._damage = Skipped()
         self._is_redacted = False
         self.undecoded: dict[str, int] = {}
@@ -214,7 +214,7 @@ def from_packets(
 
     Packets keep their numbers; `end` is the number and time of the last packet of the capture, if
     that is not the last one that is fed. `damage` has what the caller could not read; `is_redacted`
-    says what it does not tell.
+    is whether rules removed messages.
     """
     found = Trace((), (), end)
     if damage is not None:

@@ -21,8 +21,8 @@ from zenlake.wire.writer import BytesWriter
 if TYPE_CHECKING:
     from mypy_extensions import i64
 
-# Messages between two points where other threads may run: less than a millisecond.
-_GIVE_WAY_MASK: Final = 0xFF
+# Other threads may run after every 256 messages, which take less than a millisecond.
+_CHECKPOINT_MASK: Final = 0xFF
 
 
 class _Unit:
@@ -33,8 +33,8 @@ class _Unit:
     error: WireError | None
 
     def taken_error(self) -> WireError:
-        """The error to raise, removed from the unit: the traceback refers to a frame that refers to
-        the unit, and only the garbage collector would free such a cycle."""
+        """Return the error to raise, and remove it from the unit: its traceback refers to a frame
+        that refers to the unit, and only the garbage collector would free such a cycle."""
         error, self.error = self.error, None
         assert error is not None
         return error
@@ -78,7 +78,7 @@ def decode_batch(data: bytes, keeps_runs: bool = False) -> Batch:
                 continue
             message, pos = decode_transport(data, pos)
             messages.append(message)
-            if len(messages) & _GIVE_WAY_MASK == 0:
+            if len(messages) & _CHECKPOINT_MASK == 0:
                 gil_checkpoint()
     except WireError as error:
         if isinstance(error.partial, TransportMessage):
@@ -103,7 +103,7 @@ def decode_low_latency(data: bytes) -> LowLatencyUnit:
             else:
                 cause = f"{id:#04x} is no network message, CLOSE or KEEP_ALIVE"
                 raise WireError("low-latency unit", "header", pos, cause)
-            if len(messages) & _GIVE_WAY_MASK == 0:
+            if len(messages) & _CHECKPOINT_MASK == 0:
                 gil_checkpoint()
     except WireError as error:
         return LowLatencyUnit(messages, error)

@@ -12,7 +12,7 @@ from zenlake.errors import LocalError, WireError
 from zenlake.limits import BATCH_BYTES_MAX, LOW_LATENCY_UNIT_BYTES_MAX
 
 _PIECES: Final = 256
-"""Above this number pieces are joined: many small ones need far more memory than their bytes."""
+"""Above this number the pieces are joined: small pieces need far more memory than their bytes."""
 
 
 class StreamDeframer:
@@ -37,15 +37,15 @@ class StreamDeframer:
     def __init__(self) -> None:
         self._buffer = b""
         self._pos = 0
-        self._offset = 0  # of the buffer within the stream
-        self._pieces: list[bytes] = []  # after the buffer
-        self._held_bytes = 0  # of the pieces
-        self._needed_bytes = 0  # from the position on, until the next batch is complete
+        self._offset = 0  # where the buffer begins in the stream
+        self._pieces: list[bytes] = []  # bytes that follow the buffer
+        self._held_bytes = 0  # the size of the pieces
+        self._needed_bytes = 0  # bytes after the position that complete the next batch
         self._prefix_bytes = 2
         self._limit = BATCH_BYTES_MAX
 
     def limit_batches(self, batch_size: int) -> None:
-        """The agreed batch size, which counts the prefix too (wire reference §6.1)."""
+        """Set the agreed batch size, which counts the prefix too (wire reference §6.1)."""
         self._limit = batch_size - 2
 
     def switch_to_low_latency(self, batch_size: int = LOW_LATENCY_UNIT_BYTES_MAX) -> None:
@@ -109,7 +109,7 @@ class StreamDeframer:
             if len(self._buffer) - self._pos + self._held_bytes < self._needed_bytes:
                 return None
             if len(self._pieces) == 1 and self._needed_bytes > self._prefix_bytes:
-                return self._complete()  # its length was read already
+                return self._complete()  # the length of this batch was read already
             self._join()
         buffer = self._buffer
         start = self._pos + self._prefix_bytes

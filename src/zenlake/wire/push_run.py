@@ -100,7 +100,7 @@ class PushRun(NetworkMessage):
         self.count: i64 = count
         self.first = first
         self.head_bytes: i64 = head_bytes
-        """The bytes of each message before its time, or before its length if it has none."""
+        """The bytes of each message before its time or, if it has no time, before its length."""
 
         self.length_offset: i64 = length_offset
         self.is_timed = is_timed
@@ -159,7 +159,7 @@ class PushRun(NetworkMessage):
     def stamped_portions(
         self, head: bytes, time: int, middle: bytes, first_bytes_max: i64, bytes_max: i64
     ) -> list[Portion]:
-        """The messages with a time each: `time`, and one more for each of the next.
+        """The messages with new times: `time` for the first, and one more for each next message.
 
         `head` ends before the time, `middle` is what follows it up to the length.
         """

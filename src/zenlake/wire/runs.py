@@ -29,8 +29,8 @@ _CHANGING_BYTES: Final = 5
 RUN_MIN: Final = 16
 """Shorter runs are decoded message by message: rewriting a run has a fixed cost."""
 
-# Messages between two points where other threads may run: less than a millisecond.
-_GIVE_WAY_MASK: Final = 0xFF
+# Other threads may run after every 256 messages, which take less than a millisecond.
+_CHECKPOINT_MASK: Final = 0xFF
 
 
 def decode_messages(buf: bytes, pos: i64, messages: list[NetworkMessage]) -> i64:
@@ -60,7 +60,7 @@ def _decode(buf: bytes, pos: i64, messages: list[NetworkMessage], keeps_runs: bo
         message, pos = decode_network(buf, start)
         messages.append(message)
         count += 1
-        if count & _GIVE_WAY_MASK == 0:
+        if count & _CHECKPOINT_MASK == 0:
             gil_checkpoint()
         if wait > 0:
             wait -= 1
@@ -105,7 +105,7 @@ def _layout_of(buf: bytes, start: i64, pos: i64, first: Push) -> _Layout | None:
     if body.timestamp is not None:
         head_end = put_at + 1
         if body.timestamp.time >> 56 == 0:
-            return None  # it has fewer than nine bytes
+            return None  # the time has fewer than nine bytes
     return _Layout(buf, start, pos, first, body, head_end, length_at)
 
 
@@ -139,8 +139,8 @@ class _Layout:
     ) -> None:
         self._buf = buf
         self._start: i64 = start
-        self._pos: i64 = pos  # after the last publication of the run
-        self._time_at: i64 = 0  # of that publication
+        self._pos: i64 = pos  # the end of the last publication of the run
+        self._time_at: i64 = 0  # where that publication has its time
         self._first = first
         self._body = body
         self._is_timed = body.timestamp is not None

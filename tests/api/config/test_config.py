@@ -123,7 +123,7 @@ def test_a_key_reads_back_as_by_eclipse_zenoh(path: Any, text: Any) -> None:
         '{listen:{endpoints:{peer:["tcp/[::]:0"]}}}',
     ],
 )
-def test_whole_texts(text: str) -> None:
+def test_whole_texts_are_read_as_by_eclipse_zenoh(text: str) -> None:
     ours, theirs = both(lambda z: z.Config.from_json5(text).get_json("listen"))
     assert ours == theirs
 
@@ -144,7 +144,7 @@ def test_values_that_only_eclipse_zenoh_accepts_are_refused() -> None:
     assert str(config) == str(Config())
 
 
-def test_what_the_node_reads() -> None:
+def test_node_reads_values_with_defaults_filled_in() -> None:
     config = Config()
     assert config.get("mode") == config.mode == "peer"
     assert config.role is wire.WhatAmI.PEER
@@ -167,7 +167,7 @@ def test_what_the_node_reads() -> None:
         config.get("connect")
 
 
-def test_what_the_node_reads_of_a_recording() -> None:
+def test_node_reads_the_recording_settings() -> None:
     from zenlake.api.session.opening import node_settings
 
     assert node_settings(Config()).recording is None
@@ -246,7 +246,9 @@ def test_values_and_copies_are_independent() -> None:
     assert str(eval(repr(copied))) == str(copied)
 
 
-def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_is_read_by_path_and_by_environment_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "node.json5"
     file.write_text("{mode: 'client', // a comment\n}")
     assert Config.from_file(file).mode == Config.from_file(str(file)).mode == "client"

@@ -64,7 +64,7 @@ def test_value_and_its_type_are_parsed(text: str, value: object) -> None:
     assert type(parse_json5(text)) is type(value)
 
 
-def test_not_a_number() -> None:
+def test_nan_is_parsed() -> None:
     assert math.isnan(parse_json5("NaN"))
 
 
@@ -93,7 +93,7 @@ def test_not_a_number() -> None:
         ("9" * 5000, 1, 1),
     ],
 )
-def test_errors_name_the_place(text: str, line: int, column: int) -> None:
+def test_error_has_line_and_column(text: str, line: int, column: int) -> None:
     with pytest.raises(Json5Error) as error:
         parse_json5(text)
     assert (error.value.line, error.value.column) == (line, column)

@@ -90,7 +90,7 @@ def test_opened_and_closed_transports_are_published_in_the_session_only() -> Non
 
 
 def events_of(zid: str, samples: list[zenlake.Sample]) -> list[zenlake.Sample]:
-    """Without those of another transport, which may have opened a moment before."""
+    """The events, without those of another transport that may have opened a moment before."""
     return [one for one in list(samples) if zid in str(one.key_expr)]
 
 

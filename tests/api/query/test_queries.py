@@ -83,7 +83,7 @@ def test_payload_or_encoding_alone_sends_the_default_of_the_other(
         assert query.encoding == "text/plain"
 
 
-def test_replies(pair: tuple[Session, Session]) -> None:
+def test_requester_gets_replies_of_every_kind(pair: tuple[Session, Session]) -> None:
     a, b = pair
     queryable = b.declare_queryable("k/*")
     replies = a.get("k/*", priority=Priority.REAL_TIME)
@@ -121,7 +121,7 @@ def test_express_can_be_set_on_a_reply(pair: tuple[Session, Session]) -> None:
     assert sample_of(reply).express
 
 
-def test_dropped_query(pair: tuple[Session, Session]) -> None:
+def test_dropped_query_refuses_every_access(pair: tuple[Session, Session]) -> None:
     a, b = pair
     queryable = b.declare_queryable("k")
     replies = a.get("k")

@@ -201,7 +201,7 @@ def test_examples_of_the_reference(value: Any, text: str) -> None:
     ],
     ids=lambda value: re.sub(" at 0x.*", "", repr(value)),
 )
-def test_what_cannot_be_serialized(value: Any) -> None:
+def test_unsupported_values_are_errors(value: Any) -> None:
     with pytest.raises(Exception) as theirs:  # noqa: PT011  # whichever it is
         zenoh.ext.z_serialize(value)
     with pytest.raises(theirs.type):
@@ -227,7 +227,7 @@ def test_what_cannot_be_serialized(value: Any) -> None:
     ],
     ids=lambda value: re.sub(" at 0x.*", "", repr(value)),
 )
-def test_what_cannot_be_asked_for(tp: Any, error: type[Exception]) -> None:
+def test_unsupported_types_are_errors(tp: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         ext.z_deserialize(tp, ZBytes(b"\0"))
 

@@ -92,7 +92,7 @@ def forked(endpoint: str, number: int, leave: Callable[[], object]) -> dict[str,
         os.write(writing, json.dumps(child(endpoint, number)).encode())
         os.close(writing)
         leave()
-        return {}  # by the end of the program
+        return {}  # closed at the end of the program
     os.close(writing)
     with os.fdopen(reading) as pipe:
         outcomes: dict[str, str] = json.load(pipe)

@@ -22,7 +22,7 @@ EVERY: Any = {"consolidation": zenlake.ConsolidationMode.NONE}
 
 
 def test_ctrl_c_anywhere_leaves_nothing() -> None:
-    """No thread, no socket, no declaration; and `close` always works afterwards."""
+    """No thread, socket or declaration is left, and `close` always works afterwards."""
     rounds = scaled(40, 1_000)
     seed = str(seeded().randrange(1 << 32))
     command = [sys.executable, "-m", "tests.api.session.interrupted", str(rounds), seed]
@@ -35,7 +35,7 @@ def test_ctrl_c_anywhere_leaves_nothing() -> None:
 
 
 def test_queries_are_cancelled_at_any_time() -> None:
-    """Each ends, with all of its replies or some, and nothing stays open."""
+    """Each query ends, with all of its replies or some, and nothing stays open."""
     chance = seeded()
     count = scaled(150, 1_000)
     with nothing_left(), listening() as other, connected(other) as session:

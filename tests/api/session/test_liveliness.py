@@ -10,7 +10,7 @@ from zenlake.wire import WhatAmI
 
 
 @pytest.mark.parametrize("role", [WhatAmI.PEER, WhatAmI.CLIENT])
-def test_tokens(role: WhatAmI) -> None:
+def test_token_is_found_and_its_changes_are_reported(role: WhatAmI) -> None:
     network = MemoryNetwork()
     a, b = network.open(), network.open(role)
     token = a.liveliness().declare_token("t/1")

@@ -24,7 +24,7 @@ LEASE_MS = scaled(1_500, 10_000)
 
 
 def test_each_token_of_a_session_that_died_is_removed_once() -> None:
-    """A half of them end their connections, the others stop sending."""
+    """Half of the sessions end their connections, the others stop sending."""
     came: Counter[str] = Counter()
     gone: dict[str, float] = {}
     repeated: list[str] = []

@@ -111,7 +111,7 @@ def _answered(answering: zenlake.Session, asking: zenlake.Session) -> list[zenla
     return found[:1]
 
 
-def test_mistakes(tmp_path: Path) -> None:
+def test_invalid_recordings_are_errors(tmp_path: Path) -> None:
     with listening() as publisher:
         endpoint = endpoint_of(publisher)
         with pytest.raises(zenlake.ZError, match="needs a key expression"):

@@ -152,7 +152,7 @@ def test_calls_of_one_subscriber_never_overlap_and_keep_their_order(network: Mem
 
 
 def test_a_callback_may_wait_for_another(network: MemoryNetwork) -> None:
-    """Any number of them: each callback gets a thread."""
+    """Any number of callbacks may wait: each gets a thread."""
     a, b = network.open(), network.open()
     answers: list[int] = []
 

@@ -69,7 +69,7 @@ def test_clocks_are_ordered_as_bytes() -> None:
                 assert ours == theirs
 
 
-def test_times_and_the_wire() -> None:
+def test_timestamp_survives_the_wire() -> None:
     on_wire = wire.Timestamp(7386664595088445305, wire.ZenohId(b"\x33"))
     timestamp = zenlake.Timestamp.from_wire(on_wire)
     assert timestamp == zenlake.Timestamp(WHEN, b"\x33")

@@ -46,7 +46,7 @@ def test_zbytes_without_arguments_are_empty_and_print_as_text() -> None:
         str(zenlake.ZBytes(b"\xff"))
 
 
-def test_what_is_a_payload() -> None:
+def test_payload_is_bytes_or_text() -> None:
     for value in (b"x", bytearray(b"x"), "x", zenlake.ZBytes("x")):
         assert payload_bytes(value) == b"x"
     with pytest.raises(TypeError, match="expected bytes/str type, found 'int'"):

@@ -199,7 +199,7 @@ def test_an_input_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert copy.read_bytes() == Path(PUBSUB).read_bytes()
 
 
-def test_nothing_is_written_where_nothing_can_be_read(
+def test_unreadable_input_writes_no_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out.pcapng"
@@ -287,7 +287,7 @@ def test_the_name_of_a_file_is_shown_safely(
     assert "\x1b" not in result.err
 
 
-def test_progress() -> None:
+def test_progress_line_has_rates() -> None:
     assert progress_line(50_000_000, 200_000_000, 90_000, 2.0) == (
         "25 %, 50.0 MB, 90,000 messages, 45,000 messages/s"
     )

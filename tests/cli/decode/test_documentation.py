@@ -40,6 +40,6 @@ def test_filters_are_filters() -> None:
         parse(expression)
 
 
-def test_limits_are_as_said() -> None:
+def test_documented_limits_are_those_in_force() -> None:
     said = f"at most {EXPRESSION_CHARACTERS_MAX:,} characters and {EXPRESSION_DEPTH_MAX} levels"
     assert said in TEXT

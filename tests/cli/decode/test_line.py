@@ -79,7 +79,7 @@ def line(event: MessageSeen, time: str = "relative") -> str:
     return LineFormat(FIRST_NS, time).line(event)
 
 
-def test_columns() -> None:
+def test_line_has_aligned_columns() -> None:
     assert line(put(packet=44, ms=1.25)) == (
         "   0.001250     44  client 3b76 > router ff6b      PUSH/PUT             "
         'robot/7/pose  5 B "hello"'
@@ -237,7 +237,7 @@ def test_colour_goes_around_the_same_text() -> None:
         (b"\xff" * 20, f"20 B {' '.join(['ff'] * 16)}..."),
     ],
 )
-def test_previews(data: bytes, text: str) -> None:
+def test_preview_shows_text_or_hexadecimal(data: bytes, text: str) -> None:
     assert preview(data) == text
 
 

@@ -71,8 +71,8 @@ def load(path: Path) -> list[Packet]:
     return list(packets([str(path)], Skipped()))
 
 
-def store(path: Path, those: list[Packet]) -> None:
+def store(path: Path, packets: list[Packet]) -> None:
     with path.open("wb") as file:
         writer = PcapngWriter(file)
-        for packet in those:
+        for packet in packets:
             writer.write(packet)

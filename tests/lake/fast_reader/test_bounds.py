@@ -72,14 +72,14 @@ def test_capture_with_too_many_unfinished_batches_is_refused(
 ) -> None:
     assert EXTENTS_MAX > PAIRS_MAX
     path = tmp_path / "many.pcapng"
-    those = [tcp(5, 0, 2, b"")]
+    packets = [tcp(5, 0, 2, b"")]
     long = INIT + b"\xff\xff"
     parts = [long, *(b"x" for _ in range(3_000))]
     seq = 1
     for part in parts:
-        those.append(tcp(5, seq, 0, part))
+        packets.append(tcp(5, seq, 0, part))
         seq += len(part)
-    store(path, those)
+    store(path, packets)
     assert len(surveyed(path)) == 1
     monkeypatch.setattr(f"{_PACKAGE}.held_batches.EXTENTS_MAX", 2_048)
     assert isinstance(survey(str(path)), Refusal)

@@ -34,7 +34,7 @@ SELECT * REPLACE (
     {SCHEMA_VERSION} AS schema_version)
 FROM {{captures}} AS captures
 """
-"""What only lakes say of a capture."""
+"""Columns of `captures` that only a lake fills."""
 
 
 def batch_tables(folder: Path, packets: Sequence[Packet], *captures: str) -> Tables:

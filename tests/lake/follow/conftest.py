@@ -18,13 +18,13 @@ from zenlake.lake.pipeline import pipeline
 
 
 def run_here(_: object, work: Callable[[Job], Result], jobs: list[Job]) -> list[Result]:
-    """Jobs and results are JSON, as they are between processes."""
+    """Run jobs in this process; jobs and results are JSON, as between processes."""
     return [json.loads(json.dumps(work(json.loads(json.dumps(job))))) for job in jobs]
 
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Stands for a session of Spark."""
+    """Replaces the session of Spark: tasks run in this process."""
     for module in (derivation, pipeline):
         monkeypatch.setattr(module, "run_tasks", run_here)
     for module in (all_samples, pipeline):

@@ -79,7 +79,7 @@ class GrowingRecording:
         self._length = 0
         self._part.write_bytes(b"")
         self._append(segment_head(self._segment, self.written))
-        # A recorder would write less; this says the same.
+        # A recorder would write a shorter state with the same meaning.
         for packet in self.packets[: self.written]:
             self._append(state_block(packet))
 

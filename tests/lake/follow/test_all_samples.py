@@ -26,7 +26,7 @@ SMALL_WINDOW = Settings(window_samples=20)
 """Hops of one publication are in different windows."""
 SAMPLES = 400_000
 MEMORY_BYTES = 48 << 20
-"""Less than the hashes of so many samples take."""
+"""Less memory than the hashes of these samples need."""
 
 
 def read_in_steps(recording: GrowingRecording, follower: Follower) -> None:
@@ -139,7 +139,7 @@ def test_more_samples_than_memory_are_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each publication has two hops, far from each other, in different files."""
-    # One attempt: the memory is not raised.
+    # Only one attempt, so that a second one does not get more memory.
     first = derive_task.attempts
     monkeypatch.setattr(derive_task, "attempts", lambda *limits: first(*limits)[:1])
     names = [f"{number}.parquet" for number in range(4)]

@@ -31,7 +31,7 @@ from zenlake.limits import (
 
 CAPTURES = Path(__file__).parents[2] / "data" / "captures"
 SEGMENTS = 9
-"""So that requests, replies and fragments are in different segments."""
+"""Segments so short that requests, replies and fragments are in different ones."""
 
 
 def recording_of(folder: Path, name: str) -> GrowingRecording:
@@ -52,7 +52,7 @@ def opened(
 
 VERSIONS = [("queries.pcapng.gz", 1), ("fragments.pcapng.gz", 4), ("impaired.pcapng.gz", 5)]
 if IS_FULL:
-    # Otherwise only their last version is compared, with rows settled before.
+    # Of other captures only the last version is compared, with rows settled before.
     VERSIONS += [("liveliness.pcapng.gz", 2), ("routers_ring.pcapng.gz", 3)]
 
 
@@ -118,7 +118,7 @@ def test_follower_of_a_long_recording_begins_with_the_state_of_a_segment(
     recording.finish()
     follow([str(recording.folder)], lake, here, Stop(), settings)
     batch = batch_tables(tmp_path / "batch", recording.packets)
-    # Rules forget what they saw before the state: a note may be repeated, a count begin anew.
+    # Rules keep no facts from before the state: a note may be repeated, a count begin anew.
     assert differences(lake, batch).keys() <= {"violations"}
 
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.xdist_group("streams")
 
 DISK_BYTES = 6 << 20
 FREE_OF_LAKE = [0, 16, 48, 96, 128, 160, 192, 224, 256] if IS_FULL else [0, 64, 192]
-"""Too little for the first file, for the rows that were read, for derived tables, for the state."""
+"""Free space: too little for the first file, the rows that are read, derived tables, the state."""
 FREE_OF_STATE = [0, 4, 12, 24] if IS_FULL else [0, 8]
 
 
@@ -38,7 +38,7 @@ def follow_once(recording: GrowingRecording, lake: Path, spark: Any) -> None:
 
 
 def refusal(recording: GrowingRecording, lake: Path, spark: SparkSession) -> str:
-    """The error of a run, or nothing."""
+    """The error of a run; empty if it succeeds."""
     try:
         follow_once(recording, lake, spark)
     except LakeError as error:

@@ -22,10 +22,10 @@ from zenlake.lake.publish import Store
 
 CAPTURES = Path(__file__).parents[2] / "data" / "captures"
 KILLS = 20 if IS_FULL else 2
-"""Each start takes seconds."""
+"""The number of kills; each start takes seconds."""
 PATIENCE_S = 120
 PACKETS_AHEAD = 6
-"""So few that the capture, of 503 packets, lasts for all kills."""
+"""Packets for each version: so few that the capture of 503 packets suffices for all kills."""
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("killed_follower")]
 

@@ -60,7 +60,7 @@ def test_recording_is_read_again_if_the_state_is_lost(
     assert f"the recording is read again to packet {packets:,}" in note
     assert_equal_to_batch(recording, lake, tmp_path)
     if fault != "damaged" and not IS_FULL:
-        return  # however it was lost, the state is the same now
+        return  # the state is the same now, however it was lost
     recording.finish()
     follow_once(recording, lake, here)
     assert_equal_to_batch(recording, lake, tmp_path)

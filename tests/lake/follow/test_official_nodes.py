@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.xdist_group("streams"), pytest.mark.real]
 STEPS = 6
 SEGMENT_S = 1
 Pause = Callable[[], None]
-"""Between the steps of a scenario: until a part of a segment is over, and a version is there."""
+"""Waits between the steps of a scenario until a segment has grown and a version is published."""
 
 
 def connected(endpoint: str) -> Any:

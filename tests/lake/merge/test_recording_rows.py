@@ -60,7 +60,7 @@ def test_segment_alone_gives_its_rows_and_no_others(tmp_path: Path, name: str) -
     for table in ("messages", "samples", "batches", "losses"):
         assert rows(found, table, -before) == rows(expected, table, before), table
     assert all(row["packet"] > before for row in rows(found, "violations", -before))
-    # What is open before the segment, and what happens in it, put together.
+    # Rows that join what was open before the segment with what happens in it.
     for table in ("declare_events", "interest_events", "exchange_events", "edge_events"):
         known = [(row["link"], row["time_ns"]) for row in rows(expected, table)]
         assert sorted((row["link"], row["time_ns"]) for row in rows(found, table, -before)) == (

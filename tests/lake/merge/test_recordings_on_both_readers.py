@@ -72,7 +72,7 @@ def test_both_readers_return_the_same_rows_of_recordings(name: str, tmp_path: Pa
     found = _compare(recording, name)
     if name in _ORDINARY:
         assert found.regular.all()
-    # As retention leaves it: the second segment is the first one, and its state is read.
+    # Retention has removed the first segment, so the state of the second one is read.
     (recording / "00000001.pcapng").unlink()
     found = _compare(recording, name)
     assert found.packets_before == len(parts_of(sent, 3)[0])

@@ -51,7 +51,7 @@ class Children:
             yield
         finally:
             os.kill(child, signal.SIGKILL)
-            assert self._answer() == signal.SIGKILL  # it did not end by itself
+            assert self._answer() == signal.SIGKILL  # it was killed and did not end by itself
 
     def survives(self, number: int) -> bool:
         """Publishes once and is killed before this commit; True if there are fewer commits."""

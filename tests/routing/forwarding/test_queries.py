@@ -235,7 +235,7 @@ class TestOneQuery:
         asked.receives("c2", "REQUEST 2 q/b")
 
 
-def test_everything_but_id_key_and_node_is_passed_on(play: Play) -> None:
+def test_all_fields_but_id_key_and_node_are_forwarded(play: Play) -> None:
     play.sends("c2", queryable(1, "q"))
     message = Request(
         4,

@@ -13,7 +13,7 @@ def make_source() -> Face:
     return Router("a1").face("b2")[0]
 
 
-def test_what_is_declared_again_is_no_longer_withdrawn() -> None:
+def test_entity_declared_again_is_no_longer_withdrawn() -> None:
     source, withdrawals = make_source(), Withdrawals()
     withdrawals.add(source, TOKEN, "a", 0.0)
     withdrawals.add(source, TOKEN, "a", 1.0)

@@ -1,4 +1,4 @@
-"""One way or more to break each rule."""
+"""Faults: one or more ways to break each rule."""
 
 from tests.rules.faults import batches, declarations, handshakes, queries, scouting
 from tests.rules.faults.fault import FAULTS, Fault

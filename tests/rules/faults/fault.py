@@ -19,9 +19,9 @@ class Fault(NamedTuple):
     where: str
     """`session` (open), `handshake` (not yet open), `group` or `scouting`."""
     also: tuple[str, ...]
-    """Rules that cannot but be broken with it."""
+    """Rules that are necessarily broken too."""
     ends: bool
-    """Whether the session cannot go on."""
+    """Whether the session cannot continue after the fault."""
 
 
 FAULTS: dict[str, list[Fault]] = {}
@@ -42,7 +42,7 @@ def fault(
 
 
 def up_side(session: LegalSession) -> int:
-    """A side that may declare what nobody asked for."""
+    """A side that may declare entities without an interest of the other side."""
     side = session.side()
     return 1 - side if session.is_higher(side) else side
 
@@ -54,7 +54,7 @@ def asking_side(session: LegalSession) -> int:
 
 
 def send_bytes(session: LegalSession, side: int, data: bytes) -> int:
-    """A network message as bytes, on the reliable channel of priority 5."""
+    """Send the bytes of a network message on the reliable channel of priority 5."""
     if not session.lowlatency:
         frame = session.frame(side, [])
         data = bytes(frame) + data

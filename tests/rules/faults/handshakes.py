@@ -21,7 +21,7 @@ REFUSED: dict[str, Any] = {"where": "handshake", "ends": True, "protocol": "tcp"
 
 
 def refused(session: LegalSession, **changes: Any) -> int:
-    """An INIT_SYN that is answered by CLOSE."""
+    """Send an INIT_SYN that the other side answers with CLOSE."""
     packet = session.send_handshake(OPENER, session.init(OPENER, **changes))
     session.send_handshake(ACCEPTOR, Close(2))
     return packet

@@ -22,7 +22,7 @@ KEY = WireExpr(0, "a/b")
 
 
 def asked(session: LegalSession, **changes: Any) -> tuple[int, int]:
-    """A request on `a/b`: the asking side, and the number."""
+    """Send a request on `a/b`; returns the requesting side and the request id."""
     side = session.side()
     request = session.request_message(side, "a/b", **changes)
     session.send(side, request)

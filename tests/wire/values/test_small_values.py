@@ -165,7 +165,7 @@ def test_distance_has_16_bits() -> None:
             QueryableInfo(distance=distance)
 
 
-def test_choices() -> None:
+def test_unknown_choices_are_refused_except_for_consolidation() -> None:
     assert [choices.consolidation_of_number(n) for n in range(4)] == list(ConsolidationMode)
     for number in (4, 255, 2**64 - 1):
         assert choices.consolidation_of_number(number) is ConsolidationMode.AUTO

@@ -27,7 +27,7 @@ def key_expr_of(text: str) -> KeyExpr:
 
 
 def is_known(text: str) -> bool:
-    """Whether the cache has this text, which therefore is valid."""
+    """Whether the cache has this text; if so, the text is valid."""
     return text in _known
 
 

@@ -1,4 +1,4 @@
-"""Types of the keyword arguments that all overloads of a method share."""
+"""Types of the keyword arguments that all overloads of a method share, for type checkers."""
 
 from __future__ import annotations
 

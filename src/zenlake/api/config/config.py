@@ -36,7 +36,7 @@ class Config:
     DEFAULT_CONFIG_PATH_ENV: ClassVar[str] = "ZENOH_CONFIG"
 
     def __init__(self) -> None:
-        # It has only the keys that were set; a set value may equal its default.
+        # Only the keys that were set; a set value may equal its default.
         self._set: dict[str, Any] = {}
 
     @classmethod
@@ -76,7 +76,7 @@ class Config:
         path = _normal(key)
         if not path:
             raise ConfigError("unknown key: the empty one")
-        return _compact(self._at(path))
+        return _compact(self._value_at(path))
 
     def insert_json5(self, key: str, value: Any) -> Unannotated:
         """Set `key`; an object replaces all keys below it."""
@@ -129,19 +129,19 @@ class Config:
 
     def __str__(self) -> str:
         """All values as JSON, with passwords and private keys hidden; `get_json` shows those."""
-        return _compact(without_secrets(self._at("")), sort=True)
+        return _compact(without_secrets(self._value_at("")), sort=True)
 
     def __repr__(self) -> str:
         return f"Config.from_json5({_compact(without_secrets(_nested(self._set)))!r})"
 
-    def _at(self, path: str) -> Any:
+    def _value_at(self, path: str) -> Any:
         """A value, an object of values, or a part of a value, by its path."""
         if path in KEYS:
             return self._set.get(path, KEYS[path].default)
         if path in BRANCHES:
             return self._branch(path)
         parent, _, name = path.rpartition("/")
-        whole = self._at(parent) if parent and parent not in BRANCHES else None
+        whole = self._value_at(parent) if parent and parent not in BRANCHES else None
         if isinstance(whole, dict) and name in whole:
             return whole[name]
         raise ConfigError(f"unknown key: {path}")
@@ -166,7 +166,7 @@ class Config:
         return any(_is_below(known, path) for known in self._set)
 
     def _with_plugin(self, names: list[str], value: Any) -> Any:
-        plugins = copy.deepcopy(self._at("plugins"))
+        plugins = copy.deepcopy(self._value_at("plugins"))
         place = plugins
         for name in names[:-1]:
             place = place.setdefault(name, {})
@@ -177,7 +177,7 @@ class Config:
 
 
 def _flattened(path: str, value: Any) -> dict[str, Any]:
-    """The keys, with checked values, that setting `path` to `value` sets."""
+    """The keys below `path` that `value` sets, each with its checked value."""
     key = KEYS.get(path)
     if key is not None:
         if value is None and key.default is None:

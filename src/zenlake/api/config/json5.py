@@ -17,7 +17,7 @@ _NUMBER: Final = re.compile(
     r"|(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w.$])",
     re.ASCII,
 )
-# Digits of a number: the time to convert more grows faster than their count.
+# The most digits of a number: the time to convert digits grows faster than their number.
 _DIGITS_MAX: Final = 400
 _NAME: Final = re.compile(r"(?:[^\W\d]|[$_])(?:\w|[$_\u200c\u200d])*")
 _PLAIN: Final = {'"': re.compile(r'[^"\\\n\r]*'), "'": re.compile(r"[^'\\\n\r]*")}

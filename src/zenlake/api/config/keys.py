@@ -75,7 +75,7 @@ class Effect(Enum):
 
     HONOURED = "honoured"
     WARNED = "no effect: open warns"
-    """Not implemented. A node without it does less, or is slower."""
+    """Not implemented; a node without it does less, or is slower."""
     REFUSED = "open refuses it"
     """Not implemented, and a node without it would be less secure than configured."""
 

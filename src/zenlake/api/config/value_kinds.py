@@ -160,7 +160,7 @@ def optional(plain: Kind) -> Kind:
 
 
 def by_mode(plain: Kind) -> Kind:
-    """The same for all modes, or an object with one value per mode."""
+    """A kind whose value is the same for all modes, or an object with one value per mode."""
 
     def check(value: Any) -> Any:
         if not isinstance(value, dict) or not set(value) <= set(MODES):

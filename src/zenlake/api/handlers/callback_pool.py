@@ -43,7 +43,7 @@ class Worker:
         self.wake = threading.Lock()  # held while the worker is idle
         self.wake.acquire()
         self.running_since = 0.0
-        self.is_slow = False  # another worker takes its place
+        self.is_slow = False  # whether another worker has taken its place
 
 
 class CallbackPool:
@@ -59,8 +59,8 @@ class CallbackPool:
         self._ready: deque[Task] = deque()
         self._idle: list[Worker] = []
         self._running: dict[int, Worker] = {}
-        self._working = 0  # workers that are not idle and not slow
-        self._finished = 0  # callbacks that ran out of items since `start_workers`
+        self._working = 0  # the number of workers that are not idle and not slow
+        self._finished = 0  # the number of callbacks that ran out of items since `start_workers`
 
     def submit(self, one: Task) -> None:
         """Queue a callback that no worker runs and that is not queued."""

@@ -77,10 +77,10 @@ class CallLock:
 class IndirectSink(FifoChannelSink):
     """A FIFO whose items are passed to a callback, by a worker of the pool or a link's reader.
 
-    The calling thread holds `_call_lock` from taking the first item to the last call. `_scheduled`
-    is held while the sink is queued in the pool or a worker runs it. A thread that releases one of
-    the two looks for items afterwards; a thread that pushes looks at the two locks afterwards. So
-    no item is left behind.
+    The calling thread holds `_call_lock` from the removal of the first item to the last call.
+    `_scheduled` is held while the sink is queued in the pool or a worker runs it. A thread that
+    releases one of the two looks for items afterwards; a thread that pushes looks at the two locks
+    afterwards. So no item is left behind.
     """
 
     __slots__ = (

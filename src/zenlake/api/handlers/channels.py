@@ -128,7 +128,7 @@ class Channel(Sink):
         self._items.clear()
 
     def abandon(self) -> None:
-        """There is no reader any more: drop all items, and never block a writer."""
+        """Note that no reader is left: drop all items, and never block a writer."""
         self._is_abandoned = True
         self._items.clear()
         self._wake()

@@ -25,7 +25,7 @@ H = TypeVar("H")
 @final
 @no_subclasses
 class DefaultHandler(Generic[T]):
-    """The handler that None stands for: a FIFO of 256 items."""
+    """The default handler, a FIFO of 256 items, which `handler=None` selects."""
 
     __slots__ = ()
 

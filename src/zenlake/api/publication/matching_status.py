@@ -10,7 +10,7 @@ from zenlake.api.final_classes import NoConstructor, no_subclasses
 @final
 @no_subclasses
 class MatchingStatus(NoConstructor):
-    """True if there is a matching entity, as is its attribute `matching`."""
+    """Its truth value and its attribute `matching` are whether there is a matching entity."""
 
     __slots__ = ("_matching",)
     _matching: bool

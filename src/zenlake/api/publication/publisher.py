@@ -37,7 +37,7 @@ _monotonic = time.monotonic
 
 @final
 class Publisher(DeclaredWithMatching):
-    """Knows whether there are subscribers; publications without one are not sent."""
+    """Publishes on one key, and sends nothing while there is no matching subscriber."""
 
     __slots__ = ("_begin", "_end", "_find_shortcut", "_plain", "_publication", "_put", "_put_plain")
     _NAME: ClassVar[str] = "publisher"

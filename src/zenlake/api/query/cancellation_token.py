@@ -13,7 +13,7 @@ from zenlake.api.unannotated import Unannotated
 @final
 @no_subclasses
 class CancellationToken:
-    """Belongs to any number of queries; `cancel` ends them, and later ones at their start."""
+    """A token for any number of queries; `cancel` ends them, and later ones at their start."""
 
     __slots__ = ("_hooks", "_is_cancelled", "_lock", "_registered")
 
@@ -41,7 +41,7 @@ class CancellationToken:
         return self._is_cancelled
 
     def register(self, hook: Callable[[], object]) -> int | None:
-        """Have `hook` called by every `cancel`, until `unregister` is called with the number.
+        """Register `hook`, which every `cancel` calls until `unregister` gets the returned number.
 
         None, without a call, if the token is cancelled already: the query must not start.
         """
@@ -53,7 +53,7 @@ class CancellationToken:
             return self._registered
 
     def unregister(self, number: int) -> None:
-        """The query is over; its hook may be running or may have been removed."""
+        """Remove the hook of a query that has ended; it may be running, or be removed already."""
         with self._lock:
             self._hooks.pop(number, None)
 

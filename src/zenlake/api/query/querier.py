@@ -47,7 +47,7 @@ from zenlake.session.sink import Sink
 
 @final
 class Querier(DeclaredWithMatching):
-    """Knows whether there are matching queryables. Undeclaring it ends its queries."""
+    """Sends queries on one key. Undeclaring the querier ends its queries."""
 
     __slots__ = ("_default_spec", "_options")
     _NAME: ClassVar[str] = "querier"

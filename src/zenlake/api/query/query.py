@@ -34,7 +34,7 @@ from zenlake.session.lost_queries import LostQuery
 
 @final
 class Query:
-    """Use it in a `with` block, or call `drop`: the requester waits for the end.
+    """A received query. Use it in a `with` block, or call `drop`: the requester waits for the end.
 
     A query that is garbage collected without `drop` is finished then, with a warning.
     """

@@ -27,7 +27,7 @@ class ReplyError:
         encoding: wire.Encoding | None,
         stamps: wire.TimestampStack | None,
     ) -> None:
-        """Not for users, as that of `Reply`."""
+        """Not for users, who receive replies and do not make them."""
         self._payload = payload
         self._encoding = encoding
         self._stamps = stamps

@@ -156,7 +156,9 @@ class _Source:
     def read(self, size: int) -> bytes:
         start = self.at
         if size > len(self.raw) - start:
-            raise ZDeserializeError(f"{size} bytes expected at byte {start}, fewer are there")
+            raise ZDeserializeError(
+                f"{size} bytes expected at byte {start}, {len(self.raw) - start} are left"
+            )
         self.at = start + size
         return self.raw[start : self.at]
 

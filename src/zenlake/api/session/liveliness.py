@@ -25,7 +25,7 @@ from zenlake.session.sink import Sink
 
 @final
 class LivelinessToken(Declared):
-    """Its key is alive until the token is undeclared or collected, or its session ends."""
+    """A token: its key is alive until the token is undeclared or collected, or its session ends."""
 
     __slots__ = ()
     _NAME: ClassVar[str] = "LivelinessToken"

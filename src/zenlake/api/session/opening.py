@@ -1,4 +1,4 @@
-"""`open`: from a configuration to a session."""
+"""`open`: makes a session from a configuration."""
 
 from __future__ import annotations
 

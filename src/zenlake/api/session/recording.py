@@ -117,7 +117,7 @@ def record_with(config: Config, keys: list[str], tokens: list[str]) -> Recording
 
 
 class _Discard(Sink):
-    """Receives what the recording has already."""
+    """A sink that drops the samples, which the recording has already."""
 
     def push(self, item: object) -> None:
         pass

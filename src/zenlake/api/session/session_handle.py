@@ -108,7 +108,7 @@ class SessionHandle:
                 node.zid, node.dispatcher, factory, time.time_ns, settings, _warn_of_lost_queries
             )
             node.add_session(self.core)
-        self.is_inherited = False  # from the process that forked this one
+        self.is_inherited = False  # whether it belongs to the parent of this process
         # Sinks of listeners that the core does not know; they are closed with the session too.
         self.other_sinks: set[Sink] = set()
         self.core.on_admin_key = SessionAdminKeys(self).begin

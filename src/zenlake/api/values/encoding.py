@@ -19,7 +19,7 @@ class Encoding:
     __slots__ = ("_wire",)
     _wire: wire.Encoding
 
-    # One per number, in that order; set below.
+    # The encodings with a number, in the order of their numbers; set below.
     ZENOH_BYTES: ClassVar[Encoding]
     ZENOH_STRING: ClassVar[Encoding]
     ZENOH_SERIALIZED: ClassVar[Encoding]

@@ -2,8 +2,8 @@
 
 They are not `enum.Enum`: a constant has no `name` nor `value`, is equal only to itself (never
 to its number), and `int()` gives the number, which is the one on the wire where there is one.
-But type checkers see an `Enum`, as in eclipse-zenoh's stub, and so know all constants there are:
-a function that answers for each of them is complete.
+But type checkers see an `Enum`, as in eclipse-zenoh's stub. So they know all constants, and accept
+a `match` over all of them as complete.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class WhatAmI(Constant):
     CLIENT = 4
 
     def __or__(self, other: WhatAmI | str) -> WhatAmIMatcher:
-        """A matcher for both roles; the other one may be given as text."""
+        """A matcher for both roles; the other role may be a text."""
         from zenlake.api.values.whatami_matcher import WhatAmIMatcher
 
         if isinstance(other, WhatAmI):

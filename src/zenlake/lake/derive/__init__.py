@@ -1,5 +1,6 @@
 """Derive: tables that are put together from several messages, sessions or splits.
 
-Takes the files of `merge`; gives files of the remaining published tables. The steps are SQL
-(`steps`), which tasks run on DuckDB (`duck`), and for hops of publications NumPy (`publications`).
+Input: the files that `merge` wrote. Output: files of the remaining published tables. Most steps are
+SQL (`steps`), which tasks run on DuckDB (`duck`); the hops of publications are matched with NumPy
+(`publications`).
 """

@@ -1,8 +1,8 @@
 """Crossing: whether requests or publications of two splits of a capture belong together.
 
 Requests that ask the same of connected nodes are compared with each other, and so are equal
-publications. A split compares its own. This is enough if no other split has members of the same
-group.
+publications. The task of a split compares those of the split. This is enough if no other split has
+members of the same group.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def crossing_tables(
         found: list[Derivation] = []
         if _has_repeated(engine, "question_groups", splits, "max(is_open)"):
             found.append(QUERIES)
-        # If only one session of the capture has samples, a build over all splits finds nothing.
+        # If only one session of the capture has samples, there are no hops to find across splits.
         if _rows(engine, "sample_sessions", splits) == 1 or _has_repeated(
             engine, "content_groups", splits
         ):
@@ -52,7 +52,7 @@ def _has_repeated(
     try:
         return bool(engine.connection.execute(f"SELECT hash FROM {table} {repeated}").fetchall())
     except duckdb.OutOfMemoryException:
-        # Tables of all splits together are always right, and need memory in smaller parts.
+        # Tables made of all splits together are always right, and are made in smaller parts.
         return True
 
 

@@ -1,4 +1,4 @@
-"""Derivation: tables that are made together, and those that this needs."""
+"""Derivation: tables that are made together, and the tables they are made from."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ IN_MEMORY_BYTES_MAX: Final = 8 << 20
 """Bytes of staged files, which are compressed, up to which all steps fit into memory together."""
 _BATCHES_IN_A_GROUP: Final = 8
 _PARTS_OF_MEMORY: Final = (1, 4, 16)
-"""If the system refuses memory, publications are compared in more and smaller parts."""
-_OF_PUBLICATIONS: Final[dict[str, frozenset[str]]] = {
+"""Factors for the number of parts in which publications are compared, if memory runs out."""
+_PUBLICATION_TABLES: Final[dict[str, frozenset[str]]] = {
     "captures": PUBLISHED,
     "split": PUBLISHED | PROOFS,
     "across": frozenset(),
@@ -48,11 +48,11 @@ class Attempt(NamedTuple):
     memory_bytes: int
     events_max: int
     at_once: int
-    """Builds that run at the same time."""
+    """How many builds run at the same time."""
 
 
 def attempts(threads: int, memory_bytes: int) -> list[Attempt]:
-    """From the fastest attempt to the one that needs the least memory, then with more memory."""
+    """Attempts in order: the fastest, one that needs little memory, then some with more memory."""
     found = [
         # With one core, builds that alternate would only evict each other's data from its caches.
         Attempt(threads, memory_bytes, EVENTS_MAX, min(threads, len(BUILDS))),
@@ -70,8 +70,8 @@ def derive_captures(job: Job) -> Result:
     `copies`, by path, files of `samples` that replace those that were read.
     """
     try:
-        files, copies = _compared(job)
-        files += _built(job)
+        files, copies = _derive_publications(job)
+        files += _derive_by_sql(job)
     except _Failure as failure:
         return {"failure": str(failure)}
     return {"files": [file._asdict() for file in files], "copies": copies}
@@ -81,10 +81,10 @@ class _Failure(Exception):
     """A step failed; the text says why and in which folder."""
 
 
-def _compared(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
-    """Publications: `latencies`, and files of samples whose `trace_id` changes."""
+def _derive_publications(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
+    """Makes `latencies`, and the files of `samples` whose `trace_id` changes."""
     scope = job.get("scope", "captures")
-    wanted = _OF_PUBLICATIONS[scope].intersection(job.get("tables", _KINDS))
+    wanted = _PUBLICATION_TABLES[scope].intersection(job.get("tables", _KINDS))
     paths = [path for files in job["tasks"] for path in files.get(SAMPLES, ())]
     if not wanted or not paths:
         return [], {}
@@ -104,8 +104,8 @@ def _compared(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
     raise _Failure("out of memory while publications were compared: run fewer tasks at once")
 
 
-def _built(job: Job) -> list[WrittenFile]:
-    """All other tables, by SQL."""
+def _derive_by_sql(job: Job) -> list[WrittenFile]:
+    """Makes all other tables, by SQL."""
     wanted = job.get("tables", _KINDS)
     chosen = _SCOPES[job.get("scope", "captures")]
     builds = [build for build in chosen if not build.gives.isdisjoint(wanted)]
@@ -197,7 +197,7 @@ class _Writer:
 
 
 def _parts(frame: Frame) -> Iterator[pa.Table]:
-    """Tables of several batches, so that row groups are not too small."""
+    """Joins batches into larger tables, so that row groups are not too small."""
     held: list[pa.RecordBatch] = []
     for batch in frame.batches():
         held.append(batch)

@@ -1,4 +1,4 @@
-"""Which tables reading must give, so that others can be derived."""
+"""Which tables a capture must be read into, so that others can be derived from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zenlake.lake.schema.written import WRITTEN
 
 
 def read_for(tables: Collection[str]) -> list[str]:
-    """These tables, and those that others are derived from, as far as reading gives them."""
+    """The tables to read a capture into: of `tables` and of what they are derived from."""
     derived = [one for one in (*BUILDS, PUBLICATIONS) if not one.gives.isdisjoint(tables)]
     wanted = set(tables).union(*(one.reads for one in derived))
     return [name for name in WRITTEN if name in wanted]

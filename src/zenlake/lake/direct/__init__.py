@@ -4,8 +4,8 @@
         with on_duckdb.query(tables.snapshot(), "SELECT count(*) FROM queries") as result:
             ...
 
-The steps are those of the pipeline: survey, read, derive. They run in this process, or in worker
-processes if the captures are large.
+The steps are those of the pipeline: survey, read, derive. They run in the calling process, or in
+worker processes if the captures are large.
 """
 
 from __future__ import annotations

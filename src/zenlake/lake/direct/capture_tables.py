@@ -29,20 +29,20 @@ from zenlake.lake.publish.snapshot import Snapshot
 from zenlake.lake.schema import TABLES
 
 OnStep = Callable[[str, Path, int], None]
-"""Called when a step begins: its name, the folder of progress files, bytes to read."""
+"""Called when a step begins, with its name, the folder of progress files and the bytes to read."""
 
 Files = dict[str, list[str]]
-"""Paths, by table."""
+"""The paths of files, by table."""
 
 PROCESS_BYTES_MIN: Final = 8 << 20
-"""If all captures together have so many bytes, other processes read them."""
+"""From this total size on, worker processes read the captures."""
 _CAPTURES: Final = "captures"
 _SAMPLES: Final = "samples"
 _EMPTY_FILE: Final = "empty.parquet"
 
 
 class CaptureTables:
-    """Has snapshots like a `Store`, while its folder exists."""
+    """Tables of captures, with snapshots like a `Store`'s; they exist while their folder does."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class CaptureTables:
         """The path for error messages: the capture, or the common folder of several."""
         try:
             return Path(os.path.commonpath([one.path for one in self._captures]))
-        except ValueError:  # there is none, or some are given from the root and some are not
+        except ValueError:  # a relative and an absolute path, or no path at all
             return Path()
 
     def snapshot(self) -> Snapshot:
@@ -186,7 +186,7 @@ class _Reader:
         captures_file: Path,
         tables: Collection[str],
     ) -> None:
-        """Adds the files it writes to `files`; copies of samples replace the originals."""
+        """Derives tables, adds their files to `files`; copies of samples replace the originals."""
         self._step("derive")
         job: Job = {
             "tasks": [
@@ -215,7 +215,7 @@ class _Reader:
 
 
 def _checked(result: Result, one: Input) -> Result:
-    """The result; an error with the path of the capture as given."""
+    """The result of a job; raises its error with the path of the capture as the user wrote it."""
     problem = result.get("error") or result.get("failure")
     if problem is not None:
         raise LakeError(str(problem).replace(one.path, one.capture))
@@ -244,7 +244,7 @@ def _write_empty_files(folder: Path) -> None:
 
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
-    """Errors of the disk, such as a full one, become a LakeError."""
+    """Turns an OSError, such as that of a full disk, into a LakeError."""
     try:
         yield
     except OSError as error:

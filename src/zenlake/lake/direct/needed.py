@@ -15,8 +15,8 @@ _BY_TEXT: Final = re.compile(r"\bquery(?:_table)?\s*\(", re.IGNORECASE)
 def tables_in(sql: str) -> frozenset[str]:
     """Tables that the query may use: all whose name is anywhere in its text.
 
-    A table too many costs time. A missing one would be empty and give a wrong result: if the query
-    can compute the name of a table, all tables are returned.
+    An unneeded table only costs time. A missing one would be empty and give a wrong result: if the
+    query can compute the name of a table, all tables are returned.
     """
     if _BY_TEXT.search(sql):
         return frozenset(TABLES)

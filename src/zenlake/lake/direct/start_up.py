@@ -17,7 +17,7 @@ def keep_pandas_out() -> None:
 
 
 class _NoPandas:
-    """A finder before all others."""
+    """An import finder that comes before all others and refuses pandas."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if name == "pandas":

@@ -26,7 +26,7 @@ _END_SECONDS: Final = 5.0
 
 
 class Workers:
-    """As many processes as there are jobs, at most `processes`; with 0, jobs run in this one."""
+    """Runs jobs in at most `processes` worker processes; with 0, in the calling process."""
 
     def __init__(self, processes: int) -> None:
         self._processes = processes

@@ -19,7 +19,7 @@ Tables = dict[str, list[pa.Table]]
 
 ROWS_AT_ONCE: Final = 65_536
 _STEPS: Final = 256
-"""The number of rows is checked after so many steps."""
+"""How many steps pass between two checks of the number of rows."""
 
 
 class ExactReader:
@@ -33,7 +33,7 @@ class ExactReader:
         self._step = 0
 
     def feed(self, item: LinkItem, events: list[TraceEvent]) -> Tables:
-        """The tables of all rows so far; none while there are few."""
+        """Adds rows; returns the tables of all rows so far, or none while there are few."""
         if self._maker is not None:
             self._maker.feed(item, events)
         self._violations.feed(item, events)
@@ -43,7 +43,7 @@ class ExactReader:
         return {}
 
     def finish(self) -> Tables:
-        """The remaining rows, after the last step."""
+        """The tables of the remaining rows, after the last step."""
         if self._maker is not None:
             self._maker.finish()
         self._violations.finish()

@@ -1,5 +1,5 @@
 """Merge: one split of a capture, read by both readers, into the Parquet files of one task.
 
-Takes a split and its part of the survey; gives files of the tables that reading a capture gives
+Input: a split and its part of the survey. Output: files of the tables that a capture is read into
 (`schema.WRITTEN`), and facts for the row of `captures`.
 """

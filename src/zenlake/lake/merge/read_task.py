@@ -27,7 +27,7 @@ def read_capture(job: Job) -> Result:
         progress.add(tables)
         files.write(tables)
 
-    # There are many rows and no cycles: searching for some would take a fifth of the time.
+    # There are many rows and no cycles: the garbage collector would take a fifth of the time.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
     try:
         split = split_of(job)

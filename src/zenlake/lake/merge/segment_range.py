@@ -13,7 +13,7 @@ from zenlake.lake.merge.split import Split, Write, read_split
 from zenlake.trace.trace import Steps, from_packets
 
 FAST_BYTES_MIN: Final = 1 << 20
-"""The exact reader reads less than this faster than a process loads kernels for the first time."""
+"""Below this size the exact reader is faster: loading kernels for the first time takes longer."""
 
 
 def read_segment_bytes(capture: str, data: bytes, only: Collection[str], write: Write) -> int:

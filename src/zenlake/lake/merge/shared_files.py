@@ -19,9 +19,9 @@ from zenlake.lake.parquet.parquet_files import ParquetFiles
 from zenlake.lake.schema.written import WRITTEN
 
 HELD_BYTES_MAX: Final = 64 << 20
-"""Rows of one capture in memory."""
+"""The most rows of one capture in memory."""
 _ROWS_AT_ONCE: Final = 65_536
-"""Rows of one row group, from several captures."""
+"""The rows of one row group, which come from several captures."""
 
 
 class SharedFiles:

@@ -57,7 +57,7 @@ def read_split(split: Split, write: Write, chunk_bytes: int = CHUNK_BYTES) -> Tr
 def _read_surveyed(
     split: Split, survey: fast_reader.Survey, write: Write, chunk_bytes: int
 ) -> Trace:
-    """Regular connections in columns; packets of all others go to the exact reader."""
+    """Reads regular connections in columns; the exact reader reads the packets of all others."""
     # Imported here, because kernels take time to load and small captures do not need them.
     from zenlake.lake import fast_reader
     from zenlake.lake.fast_reader.columns.columnar_reader import ColumnarReader

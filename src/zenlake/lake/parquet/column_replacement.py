@@ -43,7 +43,7 @@ def with_column(source: Path, target: Path, name: str, column: pa.Array, **optio
     shutil.copyfile(source, target)
     with target.open("r+b") as file:
         whole, begin = _footer(file)
-        _lead_to(whole, footer, name, begin - len(_MAGIC))
+        _redirect_column(whole, footer, name, begin - len(_MAGIC))
         text = write_struct(whole)
         file.seek(begin)
         file.truncate()
@@ -82,8 +82,8 @@ def _footer(file: Any) -> tuple[Struct, int]:
     return read_struct(file.read(end - _END_BYTES - begin)), begin
 
 
-def _lead_to(whole: Struct, one: Struct, name: str, shift: int) -> None:
-    """Puts the column of `one` into each row group of `whole`, with offsets plus `shift`."""
+def _redirect_column(whole: Struct, one: Struct, name: str, shift: int) -> None:
+    """Puts the column of `one` into each row group of `whole`; its offsets grow by `shift`."""
     groups, others = whole[_ROW_GROUPS][1], one[_ROW_GROUPS][1]
     for group, other in zip(groups, others, strict=True):
         (chunk,) = other[_COLUMNS][1]

@@ -30,10 +30,10 @@ def joined_files(
                 held.append(with_all_columns(pa.Table.from_batches([batch]), name, kinds))
                 rows += batch.num_rows
                 if rows >= _GROUP_ROWS:
-                    files.write({name: [_united(held)]})
+                    files.write({name: [_unify_types(held)]})
                     held, rows = [], 0
         if held:
-            files.write({name: [_united(held)]})
+            files.write({name: [_unify_types(held)]})
     except (OSError, pa.ArrowInvalid) as error:
         files.abandon()
         raise LakeError(f"cannot be joined: {' '.join(str(error).split())}", folder) from None
@@ -44,8 +44,8 @@ def joined_files(
     return written
 
 
-def _united(parts: list[pa.Table]) -> pa.Table:
-    """Files have dictionaries of their own, and the same column may be a dictionary or not."""
+def _unify_types(parts: list[pa.Table]) -> pa.Table:
+    """Make the types of a column equal: it may be a dictionary in one file and plain in another."""
     schema = pa.schema(
         [
             field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field

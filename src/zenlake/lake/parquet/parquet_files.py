@@ -95,7 +95,7 @@ class ParquetFiles:
             use_dictionary=listed,
             column_encoding=dict.fromkeys(ascending, "DELTA_BINARY_PACKED"),
             store_schema=False,
-            # A page has 1 MiB. More pages cost time, and nothing skips some of them.
+            # A page has 1 MiB. More pages would cost time, and no reader skips single pages.
             max_rows_per_page=_ROWS_IN_A_PAGE_MAX,
             # Statistics of texts take a third of the time, and differ little between row groups.
             write_statistics=numbers,

@@ -35,13 +35,14 @@ def replace_trace_ids(source: Path, target: Path, found: pa.Table) -> bool:
 
 
 def with_copies(files: list[dict[str, Any]], copies: dict[str, str]) -> list[dict[str, Any]]:
-    """A list of files in which copies replace the originals."""
+    """The list of files, in which copies replace the originals."""
     return [
-        _described(file, copies[file["path"]]) if file["path"] in copies else file for file in files
+        _describe_copy(file, copies[file["path"]]) if file["path"] in copies else file
+        for file in files
     ]
 
 
-def _described(file: dict[str, Any], path: str) -> dict[str, Any]:
+def _describe_copy(file: dict[str, Any], path: str) -> dict[str, Any]:
     """The description of a copy; other columns keep their bounds."""
     known = json.loads(file["stats"])
     stats = json.loads(statistics(pq.read_metadata(path), TextBounds()))

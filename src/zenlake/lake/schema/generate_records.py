@@ -1,4 +1,4 @@
-"""The source code of the exact reader's records: a class for each table that reading gives.
+"""The source code of the exact reader's records: a class for each table of `WRITTEN`.
 
 `zenlake.trace` makes these records and cannot import the lake, so they are written into its folder.
 A record takes its columns by name, without defaults: the type checker finds code that forgets a
@@ -76,7 +76,7 @@ def _class_lines(table: Table) -> Iterator[str]:
     yield ""
     yield "    __slots__ = ("
     for name in sorted(types):
-        if not (is_referring and name == SESSION):  # SessionRecord has this slot
+        if not (is_referring and name == SESSION):  # SessionRecord already has this slot
             yield f'        "{name}",'
     yield "    )"
     yield f'    TABLE: ClassVar[str] = "{table.name}"'

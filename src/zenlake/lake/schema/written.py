@@ -1,4 +1,4 @@
-"""WRITTEN: the tables that reading a capture gives. All others are derived from them."""
+"""WRITTEN: the tables that a capture is read into. All others are derived from them."""
 
 from __future__ import annotations
 

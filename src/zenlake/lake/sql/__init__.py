@@ -1,4 +1,4 @@
 """SQL over the tables of a lake or of captures: on DuckDB, or on Spark.
 
-Takes a snapshot and a query; gives columns and rows. Queries can only read the tables.
+Input: a snapshot and a query. Output: columns and rows. Queries can only read the tables.
 """

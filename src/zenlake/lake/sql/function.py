@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Function(NamedTuple):
-    """`call` gets null as None; types are those of columns."""
+    """A null argument is None in `call`; `types` are the types of columns."""
 
     call: Callable[..., Any]
     takes: tuple[str, ...]

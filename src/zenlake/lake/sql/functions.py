@@ -47,9 +47,9 @@ def _are_valid(a: str, b: str) -> bool:
 
 
 def check_literals(sql: str) -> None:
-    """Error for an invalid key expression in the query itself, which would match nothing.
+    """Raises for an invalid key expression in the query itself, which would match nothing.
 
-    Also if a package that a function needs is not installed.
+    It also raises if a package that a function needs is not installed.
     """
     check_calls(sql)
     for call in _CALL.finditer(sql):

@@ -79,7 +79,7 @@ def write_parquet(
     seconds_max: float | None = None,
     bytes_max: int = SQL_BYTES_MAX,
 ) -> int:
-    """Runs one query and writes its rows; their number. OSError if the disk is full."""
+    """Runs one query and writes its rows; returns their number. OSError if the disk is full."""
     check_literals(sql)
     limit = TimeLimit(seconds_max)
     with (
@@ -88,7 +88,7 @@ def write_parquet(
     ):
         try:
             _check_reads_only(connection, sql)
-            # The query is on lines of its own, because a comment may end it.
+            # The query is on lines of its own, because it may end in a comment.
             inner = connection.extract_statements(sql)[0].query.strip().rstrip(";")
             how = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
             with limit.watching(connection.interrupt):
@@ -119,7 +119,7 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
                 with limit.watching(connection.interrupt):
                     execute(connection, sql)
         except (duckdb.InterruptException, duckdb.OutOfMemoryException):
-            return  # it is valid so far
+            return  # the statement is valid up to this limit
         except duckdb.Error as error:
             raise _explained(error) from None
 
@@ -145,7 +145,7 @@ def opened(
         duckdb.connect(":memory:") as connection,
     ):
         files_by_table = _checked_files(here, only)
-        # DuckDB shows it on standard output if Python runs no file (`python -c`).
+        # DuckDB would draw its progress bar on standard output if Python runs no file (`-c`).
         connection.execute("SET enable_progress_bar = false")
         paths = list(writable)
         broken: dict[str, LakeError] = {}
@@ -247,7 +247,7 @@ def _described(sql: str) -> str | None:
 def _check_reads_only(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     statements = connection.extract_statements(sql)
     if len(statements) != 1:
-        raise LakeError(f"one query at a time, these are {len(statements)}", "SQL")
+        raise LakeError(f"expected one query, not {len(statements)}", "SQL")
     [statement] = statements
     if statement.type.name == "EXPLAIN":
         # EXPLAIN ANALYZE runs the statement.
@@ -257,7 +257,7 @@ def _check_reads_only(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
 
 def execute(connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = ()) -> None:
-    """Runs it in another thread, so that this one can be interrupted; `values` are for its `?`."""
+    """Runs a statement in a thread of its own, so that the caller can be interrupted."""
     failures: list[BaseException] = []
     is_done = Event()
 
@@ -327,6 +327,6 @@ def _explained(error: duckdb.Error, lines_before: int = 0) -> LakeError:
     line, shown, spaces = int(place[1]), place[2], place[3]
     column = len(spaces) - len(f"LINE {line}: ") + 1
     line -= lines_before
-    if shown.startswith("..."):  # of a long line it shows a part
+    if shown.startswith("..."):  # DuckDB shows only a part of a long line
         return sql_error(f"{text[: place.start()]} (in line {line})")
     return sql_error(text[: place.start()], line, column)

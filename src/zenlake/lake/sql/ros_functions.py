@@ -1,7 +1,7 @@
 """SQL functions for ROS 2: attachments of samples and queries, and payloads.
 
-Null gives null. Unreadable values give null too; `ros_attachment` and `ros_unread` then have the
-reason.
+The result for null or for an unreadable value is null; `ros_attachment` and `ros_unread` then have
+the reason.
 """
 
 from __future__ import annotations

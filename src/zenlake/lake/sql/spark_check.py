@@ -45,7 +45,7 @@ def _parser(spark: SparkSession) -> Iterator[tuple[Any, Any]]:
         return
     with _java_for_connect() as gateway:
         package = gateway.jvm.org.apache.spark.sql
-        # As in the session.
+        # The same setting as in the session.
         package.internal.SQLConf.get().setConfString(_SUBSTITUTE, "false")
         yield gateway, package.execution.SparkSqlParser()
 
@@ -154,7 +154,7 @@ class _Check:
         elif name == spark_plan.HINT and str(one.name()).lower() not in spark_plan.HINTS:
             raise _error(f"the hint {one.name()} is not allowed: only those for joins", one)
         elif name == spark_plan.OPTIONS and not one.isEmpty():
-            raise LakeError("a table takes no options here", "SQL")
+            raise LakeError("options of a table are not allowed", "SQL")
 
     def _check_function(self, parts: list[str], one: Any, is_internal: bool = False) -> None:
         name = ".".join(parts)

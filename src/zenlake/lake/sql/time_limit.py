@@ -16,7 +16,7 @@ _GRACE_S: Final = 2.0
 
 
 class TimeLimit:
-    """A number of seconds of work in all, or None. Exceeding it is an error if `is_error`."""
+    """The seconds that an engine may work, or None. Exceeding them is an error if `is_error`."""
 
     def __init__(self, seconds: float | None, is_error: bool = True) -> None:
         self._is_error = is_error

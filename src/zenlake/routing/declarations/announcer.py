@@ -66,7 +66,7 @@ class Announcer:
             self._announce_change(entity, source, in_answer, is_gone)
 
     def is_no_news(self, entity: Entity, source: Face, info: QueryableInfo) -> bool:
-        """Whether no announcement changes if `source` begins or ends to hold an entity."""
+        """Whether all announcements stay the same if `source` becomes or is no longer a holder."""
         self._work.steps -= len(entity.holders) // HOLDERS_PER_STEP
         return entity.is_known_without(source, info)
 
@@ -194,7 +194,7 @@ class Announcer:
                 yield
 
     def end_unknown_token(self, key: str) -> Job:
-        """Announce the end of a token that this node never knew to all interests in tokens."""
+        """Announce the end of a token, which this node never knew, to all interests in tokens."""
         informed: set[Face] = set()
         found: list[DownInterest] = []
         yield from self._find_interests(TOKEN, key, found)
@@ -213,7 +213,7 @@ class Announcer:
                 yield
 
     def _find_interests(self, kind: int, key: str, found: list[DownInterest]) -> Job:
-        """Put the interests below that `key` concerns into `found`."""
+        """Put the interests of faces below that `key` concerns into `found`."""
         table = self._tables.interests
         found.extend(table.unrestricted(kind))
         search = table.search(kind, key)
@@ -312,7 +312,7 @@ class Announcer:
                 seen += 1
                 if info is not None:
                     merged = better(merged, info)
-                    if kind != QUERYABLE:  # all are alike
+                    if kind != QUERYABLE:  # all have the same info
                         is_finished = True
                         break
                 work.steps -= MESSAGE_STEPS

@@ -38,7 +38,7 @@ def send_declaration(
 
 
 def send_undeclaration(face: Face, kind: int, id: int, key: str) -> None:
-    """An undeclaration by id alone; two of the kinds have a null key where routers have one."""
+    """Send an undeclaration by id alone. Two kinds have an empty key in the field of the key."""
     body: UndeclareSubscriber | UndeclareQueryable | UndeclareToken
     if kind == SUBSCRIBER:
         body = UndeclareSubscriber(id)

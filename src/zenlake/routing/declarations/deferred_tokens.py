@@ -44,7 +44,7 @@ class DeferredTokens:
         self.timers = Timers()
 
     def defers(self, token: Entity, face: Face) -> bool:
-        """Whether to announce a token to a face later, as it may be the face's own."""
+        """Whether to announce a token to a face later, because it may be the face's own token."""
         if not face.gateways or face in token.announced:
             return False
         for holder in token.holders.each():

@@ -40,7 +40,7 @@ class Holding:
         self.id = NO_ID
         """The first of its ids, NO_ID if it has none."""
 
-        self._more: dict[int, QueryableInfo] | None = None  # all of them if they are several
+        self._more: dict[int, QueryableInfo] | None = None  # all ids, if there are several
         self.info = PLAIN
         """The merged info of all its ids."""
 
@@ -131,7 +131,7 @@ class Entity:
         self.announced = AnnouncedTo()
 
     def info_for(self, face: Face, is_answer: bool = False) -> QueryableInfo | None:
-        """The info of it that `face` may know: merged over the other faces (§4.3); None if nothing.
+        """The info that `face` may know, merged over the other faces (§4.3); None if there is none.
 
         `is_answer`: the face has an interest in current entities, and may ask no other node. A face
         that is gone holds nothing, although its removal may take several slices. A face does not
@@ -206,7 +206,7 @@ class Entity:
 
 
 def worse(first: QueryableInfo, second: QueryableInfo) -> bool:
-    """Whether the first is worse than the second."""
+    """Whether `second` is better than `first`."""
     return better(first, second) is not first
 
 
@@ -225,7 +225,7 @@ def is_own_token(entity: Entity, peer: Face, holder: Face) -> bool:
 
 
 def better(first: QueryableInfo | None, second: QueryableInfo) -> QueryableInfo:
-    """Complete if one is; the smaller distance among those equally complete (§3.6)."""
+    """The better of two infos: complete before incomplete, then the smaller distance (§3.6)."""
     if first is None:
         return second
     if first.complete != second.complete:

@@ -58,7 +58,7 @@ class EntityTable:
 
 
 def in_aggregate(entity: Entity, face: Face, key: str) -> QueryableInfo | None:
-    """What `entity` adds to the aggregate declaration on `key` to `face` (§3.6).
+    """The info that `entity` adds to the aggregate declaration on `key` to `face` (§3.6).
 
     The whole is complete only if one of them is complete for all of `key`.
     """

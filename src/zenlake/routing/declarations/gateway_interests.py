@@ -1,4 +1,4 @@
-"""`GatewayInterests`: interests of nodes below, sent on to the gateways (§3.2, rules 4 to 6).
+"""`GatewayInterests`: interests of nodes below, forwarded to the gateways (§3.2, rules 4 to 6).
 
 Equal interests (same key, options and mode) of several faces are sent once, and ended when
 the last of them ends.
@@ -31,7 +31,7 @@ class GatewayInterests:
         self.timers = Timers()
 
     def forward(self, interest: DownInterest, now: float) -> None:
-        """Send an interest on to all gateways; a liveliness get to one of them only.
+        """Forward an interest to all gateways; a liveliness get to one of them only.
 
         `interest.pending` is set if the answer must wait for the answers of gateways.
         """

@@ -81,7 +81,7 @@ class UpInterest:
         """The mode as sent; a gateway that connects later gets FUTURE as CURRENT_FUTURE."""
 
         self.place = (key, options, int(mode))
-        """Where it is in `Face.up_interests`; the mode there is that of the nodes below."""
+        """Its key in `Face.up_interests`, with the mode of the nodes below."""
 
         self.is_final = False
         """Whether D_FINAL came: the gateway has declared all that matches."""

@@ -15,7 +15,7 @@ class InterestTable:
         self._restricted: list[KeyTree[dict[DownInterest, None]]] = [KeyTree() for _ in KINDS]
         self._unrestricted: list[dict[DownInterest, None]] = [{} for _ in KINDS]
         self.last_number = 0
-        """How many were ever added."""
+        """The number of interests that were ever added."""
 
     def __len__(self) -> int:
         return sum(map(len, self._restricted)) + sum(map(len, self._unrestricted))

@@ -1,7 +1,7 @@
 """`KeyTable`: the aliases of keys on one face, in both directions (§3.5).
 
-Each side numbers keys with D_KEYEXPR, and either side may use either numbering. On a
-received message M=1 ("sender") means theirs, on a message we send it means ours.
+Each side numbers keys with D_KEYEXPR, and either side may use either numbering. M=1 ("sender")
+means the neighbour's numbering in a received message, and ours in a sent one.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class KeyTable:
         return True
 
     def define(self, key: str) -> int:
-        """Give `key` a number of ours, the smallest unused in both directions; 0 if none is.
+        """Assign our smallest number unused in both directions to `key`; 0 if there is none.
 
         A key can always be written out, so a neighbour without memory left gets no number.
         """
@@ -76,7 +76,7 @@ class KeyTable:
         return id
 
     def known(self, key: str, suffix: str) -> WireExpr | None:
-        """An expression for `key` + `suffix` if `key` has a number; theirs is preferred."""
+        """An expression for `key` + `suffix` if `key` has a number, the neighbour's if possible."""
         id = self.their_ids.get(key)
         if id is not None:
             return WireExpr(id, suffix, False)

@@ -147,7 +147,7 @@ class ReceivedDeclarations:
             return False
         id = source.next_id() if holding is None else holding.id
         self._declare_key(source, kind, id, key, info, False)
-        return id in source.held[kind]  # not beyond a limit
+        return id in source.held[kind]  # a limit forbids to hold it
 
     def remove_face(self, face: Face) -> Job:
         """End all that a face held, and forget all that was announced to it."""
@@ -162,7 +162,7 @@ class ReceivedDeclarations:
             for entity in list(held.values()):
                 work.steps -= MESSAGE_STEPS
                 holding = entity.holders.get(face)
-                if holding is not None:  # once, however many ids it has
+                if holding is not None:  # the entity ends once, however many ids the holding has
                     del entity.holders[face]
                     face.account.release(declaration_bytes(entity.key))
                     is_news = not self._announcer.is_no_news(entity, face, holding.info)

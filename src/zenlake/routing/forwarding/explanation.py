@@ -37,7 +37,7 @@ class RouteExplanation:
 
 
 class Explainer:
-    """Sends nothing and caches nothing."""
+    """Explains routes; it sends nothing and caches nothing."""
 
     __slots__ = ("_publications", "_tables")
 

@@ -33,6 +33,6 @@ class Origin:
         """Our NodeId for that router, in messages to other routers; None for this one."""
 
         self.routes: dict[str, Route] = {}
-        """Where publications go, by full key; see `RouteCache`."""
+        """The routes of publications, by full key; see `RouteCache`."""
 
         self.query_routes: dict[str, QueryRoute] = {}

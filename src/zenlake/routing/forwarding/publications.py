@@ -179,7 +179,7 @@ class Publications:
             face.outlet.send(copy, key, reliable)
 
     def only_destination(self, source: Face, key: str) -> Route | None:
-        """Where all publications on a key go, if that is one link and they go as they are."""
+        """The route of all publications on a key, if it leads to one link and changes nothing."""
         if self._hlc is not None:
             return None
         route = source.origin.routes.get(key)
@@ -188,9 +188,9 @@ class Publications:
         return route
 
     def sole_gateway(self, source: Face) -> Face | None:
-        """The only neighbour, if all publications of `source` go there as they are.
+        """The only neighbour, if it gets all publications of `source` unchanged.
 
-        So it is with a client and its router, until the client asks about subscribers.
+        A client has such a neighbour, its router, until it sends an interest in subscribers.
         """
         found: Face | None = None
         if self._hlc is not None:

@@ -71,9 +71,9 @@ class Queries:
                 _finish(query)
                 return
             origin = router.origin
-        route = origin.query_routes.get(key)  # only valid keys have one
+        route = origin.query_routes.get(key)  # only valid keys have a route
         if route is not None:
-            self._ask(query, message, key, reliable, deadline, route)
+            self._send_to_targets(query, message, key, reliable, deadline, route)
         elif tables.is_valid(key):
             job = self._choose_and_ask(query, origin, message, key, reliable, deadline)
             tables.work.run_for(source, job)
@@ -91,9 +91,9 @@ class Queries:
     ) -> Job:
         found: list[QueryRoute] = []
         yield from self._targets.find(origin, key, found)
-        self._ask(query, message, key, reliable, deadline, found[0])
+        self._send_to_targets(query, message, key, reliable, deadline, found[0])
 
-    def _ask(
+    def _send_to_targets(
         self,
         query: RoutedQuery,
         message: Request,
@@ -178,7 +178,7 @@ class Queries:
         self._end(branch)
 
     def remove_face(self, face: Face) -> Job:
-        """End the branches to a face; its own queries go on, and their responses are dropped."""
+        """End the branches to a face; its own queries continue, and their responses are dropped."""
         work = self._tables.work
         face.queries.clear()
         for branch in list(face.branches.values()):

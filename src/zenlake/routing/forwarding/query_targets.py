@@ -25,7 +25,7 @@ class QueryTargets:
         self._tables = tables
 
     def find(self, origin: Origin, key: str, found: list[QueryRoute]) -> Job:
-        """Put the route of queries on a valid key into `found`; it is remembered.
+        """Put the route of queries on a valid key into `found`, and cache it.
 
         A face may end meanwhile: the caller leaves out those that are gone.
         """
@@ -42,7 +42,7 @@ class QueryTargets:
         found: list[QueryRoute],
         notes: RouteNotes | None = None,
     ) -> Job:
-        """Put the route into `found` without remembering it; `notes` gets the reasons."""
+        """Put the route into `found` without caching it; `notes` gets the reasons."""
         known: dict[Face, Candidate] = {}
         yield from self._find_known(origin, key, known, notes)
         route = QueryRoute(origin.node_id, origin.region)

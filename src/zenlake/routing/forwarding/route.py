@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 INCOMPLETE: Final = 0
 COMPLETE: Final = 1
 UNKNOWN: Final = 2
-"""It may have queryables that it has not declared to us."""
+"""The face may have queryables that it has not declared to us."""
 
 
 class CachedRoute:
@@ -21,7 +21,7 @@ class CachedRoute:
 
     def __init__(self) -> None:
         self.is_current = True
-        """Whether it still holds. May be read without the node's lock."""
+        """Whether the route is still valid. May be read without the node's lock."""
 
 
 class Route(CachedRoute):

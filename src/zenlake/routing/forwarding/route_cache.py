@@ -25,7 +25,7 @@ FORGET_LOOKUPS_MAX: Final = 16_384
 FREED_AT_ONCE_MAX: Final = 1_024
 
 ONCE_USED_MAX: Final = 4_096
-"""So many keys get their route cached at their first use, others at the second."""
+"""Below this number of keys a route is added at the first use of its key, else at the second."""
 
 _MARKS_BITS: Final = 16
 _MARK_MASK: Final = 0x7F
@@ -42,7 +42,7 @@ class RouteCache(Generic[R]):
         self._origins: list[dict[str, R]] = []
         self._keys: KeyTree[str] = KeyTree()
         self._marks = bytearray()
-        """A part of the hash of each key that was offered, at the place of another part."""
+        """The mark of each offered key, a part of its hash, at an index that is another part."""
 
         self._size = 0
         self.changes = 0
@@ -66,10 +66,11 @@ class RouteCache(Generic[R]):
     def offer(self, routes: dict[str, R], key: str, route: R) -> None:
         """Add a route, if its key may be used again.
 
-        Some programs publish on a new key each time. Such a route is of no more use, and adding it
-        costs more than finding it did; the garbage collector then goes over all of them. So where
-        many keys are known, one must be used twice. It is recognized by its hash: rarely, another
-        key with the same mark is added at its first use, which costs memory and nothing else.
+        Some programs publish on a new key each time. Their routes are never used again, adding one
+        costs more than finding it, and the garbage collector would visit all of them. So when many
+        keys are cached, a route is added only at the second use of its key. The first use is
+        recognized by a mark, a part of the key's hash: rarely, two keys have the same mark and the
+        second one is added at its first use, which only costs memory.
         """
         if len(self._keys) < ONCE_USED_MAX or self._is_offered_again(key):
             self.add(routes, key, route)

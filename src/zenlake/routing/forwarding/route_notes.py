@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from zenlake.routing.face import Face
 
 SENT: Final = "sent"
-"""It goes to the holder of a matching declaration, or towards it."""
+"""The message goes to the holder of a matching declaration, or towards it."""
 
 UNKNOWN: Final = "unknown"
-"""It goes to a neighbour that may have a matching entity and has not declared it to us."""
+"""The message goes to a neighbour that may have a matching entity and has not declared it to us."""
 
 SAME_REGION: Final = "same_region"
 """Holder and source are in a region that does not relay: peers are linked to each other."""
@@ -42,7 +42,7 @@ OTHER_IS_BEST: Final = "other_is_best"
 
 
 class Note:
-    """What was decided about one holder of one declaration."""
+    """The decision about one holder of one declaration."""
 
     __slots__ = ("holder", "hop", "is_complete", "key", "verdict")
 

@@ -22,8 +22,8 @@ from zenlake.wire.values.timestamp import Timestamp, ntp64_of_ns
 from zenlake.wire.writer import BytesWriter
 
 _UNSTAMPED: Final = -1
-# For up to so many neighbours, portions are made to fill the batches of each. For more, they are
-# made once, and so short that little of a batch stays empty.
+# For up to so many neighbours, portions are cut to fill the batches of each. For more neighbours,
+# they are cut once, and so short that little of a batch stays empty.
 _FEW_FACES: Final = 4
 _SHARED_PORTIONS_IN_A_BATCH: Final = 4
 

@@ -70,7 +70,7 @@ class Flooding:
         self._work = work
         self._weights = weights
         self.own_locators: list[str] = []
-        """Where this node listens; sent where gossip is enabled."""
+        """The locators of this node, sent if gossip is enabled."""
 
         self.links: dict[ZenohId, NetworkLink] = {}
         """Links to neighbours, by their faces."""
@@ -245,8 +245,8 @@ class Flooding:
             or _is_later_life(node, statement)
         ):
             return True
-        # The neighbour will send it itself, unless the link is dead. Or it was restarted, and
-        # must learn of its earlier life.
+        # The neighbour will send this state itself, unless the link is dead. If it was restarted,
+        # it must learn of its earlier life, so the state is sent back to it.
         neighbour.relayed_state = statement
         self._repeated.append((neighbour, statement))
         return False

@@ -82,7 +82,7 @@ class NetworkGraph:
         return node
 
     def set_link(self, target: NetworkNode, weight: int) -> None:
-        """This node lists `target`, with the weight that is configured for it, 0 for none."""
+        """List `target` as linked to this node, with the configured weight, 0 for none."""
         own = self.own
         if target not in own.links:
             self.link_count += 1
@@ -129,7 +129,7 @@ class NetworkGraph:
             self.version += 1
 
     def remove_unreachable(self) -> list[NetworkNode]:
-        """A node stays while one that stays lists it, although that may be one-sided."""
+        """Remove nodes that no remaining node lists; a one-sided link keeps a node."""
         reached = {self.own}
         stack = [self.own]
         while stack:

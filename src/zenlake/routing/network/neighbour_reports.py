@@ -64,7 +64,7 @@ class NeighbourReport:
 
 
 class NeighbourReports:
-    """All reports about one router."""
+    """The reports of all neighbours about one router."""
 
     __slots__ = ("_by", "believed", "changed_at", "is_complete", "received_at")
 

@@ -15,7 +15,7 @@ TREES_INTERVAL_S: Final = 0.1
 
 
 class TreeCache:
-    """A tree is computed when its root is used first; then again after changes, as a job."""
+    """Computes a tree at the first use of its root, and again after changes, as a job."""
 
     __slots__ = ("_computed_at", "_due_at", "_graph", "_noted_version", "_trees", "_work")
 

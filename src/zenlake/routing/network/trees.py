@@ -73,7 +73,7 @@ class TreeSearch:
         return True
 
     def _extend_paths(self, node: NetworkNode) -> None:
-        """The shortest path to this node is known: paths to its neighbours may lead through it."""
+        """Extend the shortest path to a node to the neighbours of that node."""
         self._is_settled[node.index] = True
         parent = self._parents[node.index]
         directions = self.tree.directions
@@ -98,7 +98,7 @@ class TreeSearch:
                     self._parents[other.index] = node
 
     def _finish(self) -> None:
-        """Nodes that are not below this node are reached by way of its parent."""
+        """Set the next hop to all nodes that are not below this node: its parent."""
         tree = self.tree
         own = self._own
         tree.parent = self._parents[own.index]

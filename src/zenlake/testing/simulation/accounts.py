@@ -62,7 +62,7 @@ class Accounts:
             if id not in mine.interests:
                 raise Failure(f"the end of unknown interest {id}")
             mine.interests.remove(id)
-            # Its answer may be in transit, or never be sent.
+            # The answer to the interest may be in transit, or never be sent.
             mine.unanswered.discard(id)
             return
         if id in mine.asked:

@@ -40,7 +40,7 @@ class End(Outlet):
         self.face: Face | None = None
         self._rest = b""
         self._arrived: deque[Delivery] = deque()
-        self._routed = 0  # messages of the first delivery that are routed
+        self._routed = 0  # the number of messages of the first delivery that are routed
         self._is_routing_later = False
         self._is_flushing = False
         self._machine: Opener | Acceptor
@@ -57,7 +57,7 @@ class End(Outlet):
 
     def start(self) -> None:
         assert isinstance(self._machine, Opener)
-        self._say(self._machine.start())
+        self._send_handshake(self._machine.start())
 
     @property
     def is_alive(self) -> bool:
@@ -168,15 +168,15 @@ class End(Outlet):
         except HandshakeError as error:
             self.node.journal.note(self.node.name, "handshake on %s: %s", self.wire.number, error)
             if error.farewell is not None:
-                self._say(error.farewell)
+                self._send_handshake(error.farewell)
             self.finish("no handshake")
             return
         if answer is not None:
-            self._say(answer)
+            self._send_handshake(answer)
         if machine.agreed is not None:
             self._open(machine.agreed)
 
-    def _say(self, content: bytes) -> None:
+    def _send_handshake(self, content: bytes) -> None:
         if self.wire.is_stream:
             content = len(content).to_bytes(2, "little") + content
         self.wire.send(self, content)

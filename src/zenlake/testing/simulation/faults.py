@@ -19,7 +19,7 @@ _WALL_JUMPS_NS: Final = (-_HOUR_NS, _HOUR_NS, 87_660 * _HOUR_NS, -1_000_000, 1_0
 
 
 class Faults:
-    """Each kind is one method; `inject_one` chooses."""
+    """Injects faults: each kind of fault is one method; `inject_one` chooses one."""
 
     def __init__(self, world: World, rng: Random) -> None:
         self._world = world

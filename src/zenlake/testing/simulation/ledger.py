@@ -103,7 +103,7 @@ class Ledger:
         complete = [
             (one, route) for one, route in found if one.is_complete and includes(one.key, get.key)
         ]
-        if get.target == QueryTarget.BEST_MATCHING and self._has_rival(get, complete):
+        if get.target == QueryTarget.BEST_MATCHING and self._has_alternative(get, complete):
             return
         if get.target == QueryTarget.BEST_MATCHING and complete:
             promise = self.promises.add(_promise_of_any(get, complete, now))
@@ -113,8 +113,8 @@ class Ledger:
             promise = Promise(f"{get} for {queryable}", now, route, [queryable])
             get.promises[queryable] = self.promises.add(promise)
 
-    def _has_rival(self, get: Get, complete: list[tuple[Queryable, Route]]) -> bool:
-        """Whether the query may go to another queryable, not settled or gone, instead of these.
+    def _has_alternative(self, get: Get, complete: list[tuple[Queryable, Route]]) -> bool:
+        """Whether the query may go to another queryable instead, one not settled or gone.
 
         It may also go to a gateway of a peer with several gateways that does not forward it: other
         routers choose the nearest of them, but only one of them forwards to the peer.

@@ -1,4 +1,4 @@
-"""Checks that a node keeps no state of entities, queries and links that are over."""
+"""Checks that a node keeps no state of entities, queries and links that have ended."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Model:
 
     # --- routing ---------------------------------------------------------------------------------
 
-    def _of(
+    def _declarations_of(
         self,
         kind: int,
         nodes: Iterable[SimulatedNode],
@@ -80,7 +80,7 @@ class Model:
             if other.role == WhatAmI.ROUTER == node.role:
                 continue
             if node.role == WhatAmI.CLIENT or other.role == WhatAmI.ROUTER:
-                visible = self._of(kind, self._world.reach.behind(other, node))
+                visible = self._declarations_of(kind, self._world.reach.behind(other, node))
                 wanted = self._wanted(kind, node, visible)
                 # A gateway that is below others itself may not know other complete queryables
                 # for a key that no interest covers any more.
@@ -90,12 +90,17 @@ class Model:
                 peer = node if node.role == WhatAmI.PEER else other
                 missing = {key for key in wanted if key not in known}
                 if kind == TOKEN:
-                    # For a token that it has too, the end of another node's token is not announced.
-                    extra -= self._of(kind, [node, *self._world.reach.clients_of(node)]).keys()
+                    # If a node has a token on the same key, the end of another node's token is not
+                    # announced to it.
+                    extra -= self._declarations_of(
+                        kind, [node, *self._world.reach.clients_of(node)]
+                    ).keys()
                 if peer.role == WhatAmI.PEER and len(self._world.reach.routers_of(peer)) > 1:
-                    # Its declarations to one router come back through another, except tokens:
-                    # those are announced only by the router that the peer declared them to.
-                    own = self._of(kind, [peer, *self._world.reach.clients_of(peer)]).keys()
+                    # A peer's declarations to one router come back through another, except tokens:
+                    # only the router that the peer declared a token to announces it.
+                    own = self._declarations_of(
+                        kind, [peer, *self._world.reach.clients_of(peer)]
+                    ).keys()
                     extra -= own
                     missing -= own if kind == TOKEN else set()
                 if extra or missing:
@@ -104,7 +109,7 @@ class Model:
             nodes = [other]
             if other.role == WhatAmI.PEER:
                 nodes.extend(self._world.reach.clients_of(other))
-            wanted = self._of(kind, nodes)
+            wanted = self._declarations_of(kind, nodes)
             if known != wanted:
                 raise _wrong(node, other, kind, known, wanted)
 
@@ -119,12 +124,12 @@ class Model:
             for kind in (SUBSCRIBER, QUERYABLE, TOKEN):
                 source = sources.get(other.zid)
                 known = {} if source is None else _held_by(source, kind)
-                wanted = self._of(kind, [other, *reach.below(other)])
+                wanted = self._declarations_of(kind, [other, *reach.below(other)])
                 if known != wanted:
                     raise _wrong(node, other, kind, known, wanted)
 
     def _wanted(self, kind: int, node: SimulatedNode, visible: Known) -> Known:
-        """Those of the visible declarations that match an interest of the node or its clients."""
+        """The visible declarations that match an interest of the node or its clients."""
         ledger = self._world.ledger
         askers = [node, *self._world.reach.clients_of(node)]
         asked: list[Record]
@@ -160,7 +165,9 @@ class Model:
             if not watcher.is_live:
                 continue
             nodes = [watcher.node, *self._world.reach.reachable(watcher.node)]
-            alive = {key for key in self._of(TOKEN, nodes) if intersects(key, watcher.key)}
+            alive = {
+                key for key in self._declarations_of(TOKEN, nodes) if intersects(key, watcher.key)
+            }
             reported = {key for key, is_present in watcher.present.items() if is_present}
             silent = {
                 key
@@ -182,8 +189,8 @@ class Model:
     def _matches(self, source: MatchingSource) -> bool:
         """Whether a source matches; queryables of others must include its key (§2.3)."""
         kind = QUERYABLE if source.is_querier else SUBSCRIBER
-        own = self._of(kind, [source.node], Locality.REMOTE)
-        others = self._of(kind, self._world.reach.reachable(source.node))
+        own = self._declarations_of(kind, [source.node], Locality.REMOTE)
+        others = self._declarations_of(kind, self._world.reach.reachable(source.node))
         if any(intersects(key, source.key) for key in own):
             return True
         if source.is_querier:

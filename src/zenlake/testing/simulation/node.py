@@ -165,13 +165,13 @@ class SimulatedNode:
 
     @property
     def is_below_others(self) -> bool:
-        """Whether it may have a gateway, to which it sends interests."""
+        """Whether the node may have a gateway, to which it sends interests."""
         if self.role == WhatAmI.PEER:
             return any(node.role == WhatAmI.ROUTER for node in self.world.nodes)
         return self.role == WhatAmI.CLIENT
 
     def possible_gateways(self) -> list[SimulatedNode]:
-        """The nodes that it may connect to."""
+        """The nodes that the node may connect to as gateways."""
         return [self.world.nodes[index] for group in self.plan.connects for index in group]
 
     @property
@@ -192,7 +192,7 @@ class SimulatedNode:
         self.timeline.call_in(delay_s, lambda: self.run(action))
 
     def settle(self) -> None:
-        """Called after each action: serve sinks, wires and timers."""
+        """Serve sinks, wires and timers; called after each action."""
         for sink in self.core.pop_touched():
             sink.after_unlock()
         if not self.dispatcher.has_jobs:

@@ -166,7 +166,7 @@ def _make_plan(nodes: list[NodePlan], is_stream: bool, rng: Random) -> Plan:
         faults=rng.choice((0, 2, 4, 8, 12)),
     )
     if rng.random() < 0.4:
-        # Then many declarations have the same key.
+        # With few keys, many declarations have the same key.
         plan.keys, plan.wild_keys = ("a", "a/b"), ("a/*", "**")
     if not is_stream and rng.random() < 0.7:
         plan.loss = rng.choice((0.0, 0.02, 0.1))

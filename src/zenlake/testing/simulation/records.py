@@ -81,7 +81,7 @@ class Publication:
 
 
 class Subscriber(Record):
-    """Gets each publication once, in order, and none that does not match."""
+    """A subscriber: gets each publication once, in order, and none that does not match."""
 
     def __init__(self, node: SimulatedNode, key: str, known: list[Publication]) -> None:
         super().__init__(node, key)
@@ -118,7 +118,7 @@ class Subscriber(Record):
 
 
 class Queryable(Record):
-    """Hands queries to its application."""
+    """A queryable: hands queries to its application."""
 
     def __init__(
         self,
@@ -264,7 +264,7 @@ class Watcher(Record):
         tokens = [token for token in self._tokens if token.key == key]
         gateways = self.node.possible_gateways()
         if self.node.role == WhatAmI.PEER or any(one.is_below_others for one in gateways):
-            return len(tokens) > 0  # any may have been that of a client
+            return len(tokens) > 0  # the token may have been that of any client
         return any(token.node is self.node and token.closed_at < inf for token in tokens)
 
 
@@ -277,7 +277,7 @@ class MatchingSource(Record):
 
 
 class MatchingRecord(Record):
-    """A matching listener: it gets changes only."""
+    """A matching listener: it gets only changes."""
 
     def __init__(self, node: SimulatedNode, source: MatchingSource) -> None:
         super().__init__(node, source.key)

@@ -40,7 +40,7 @@ class Tap:
     def read(self, side: int, unit: bytes) -> list[NetworkMessage]:
         """Decode and check one unit of a side; returns its network messages."""
         if len(unit) == self._prefix_bytes + 1:
-            return []  # a keep-alive
+            return []  # a unit without messages, which is a keep-alive
         messages = self._decode(side, unit[self._prefix_bytes :])
         for message in messages:
             self._check(side, message)

@@ -31,7 +31,7 @@ class Direction:
 
 
 class Wire:
-    """Two ends, `opener` and `acceptor`, and the network between them."""
+    """A connection: two ends, `opener` and `acceptor`, and the network between them."""
 
     def __init__(
         self, number: int, plan: Plan, timeline: Timeline, rng: Random, journal: Journal
@@ -50,7 +50,7 @@ class Wire:
         self.up_at = inf
         """When both sides had opened their session."""
         self.failed_at = inf
-        """When it was cut, ended on one side, or lost data: from then on nothing is promised."""
+        """When it was cut, ended on one side, or lost data: later messages need not arrive."""
         self.closed_by: SimulatedNode | None = None
         """The node that closed it in good order, if one did."""
 

@@ -22,7 +22,7 @@ _PRIORITIES: Final = tuple(Priority)[1:]
 
 
 class Workload:
-    """Each operation is one method; `do_one` chooses."""
+    """Runs operations: each kind is one method; `do_one` chooses one."""
 
     def __init__(self, world: World, rng: Random) -> None:
         self._world = world

@@ -77,7 +77,7 @@ class World:
 
         self.nodes: list[SimulatedNode] = []
         self._applications: dict[SimulatedNode, Application] = {}
-        """Counters of all nodes of the run, including those that ended."""
+        """The application of each node of the run, including nodes that have ended."""
 
         self._work = Workload(self, self._rng)
         self._faults = Faults(self, self._rng)

@@ -56,7 +56,7 @@ class Connections:
         self._holding: OrderedDict[Connection, int] = OrderedDict()
         """Bytes held by each connection, the oldest connection first."""
         self._undecided: OrderedDict[Connection, None] = OrderedDict()
-        """Those not recognised yet: their search needs more memory than their bytes."""
+        """Connections not recognised yet: a search in them needs more memory than their bytes."""
         self.held_bytes = 0
         self._fed: list[Connection] = []
         """Connections with events since the last release."""

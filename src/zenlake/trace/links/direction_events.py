@@ -21,7 +21,7 @@ class DirectionEvents:
         self._connection = connection
         self._direction = direction
         self.reported_bytes = 0
-        """Bytes already reported as undecoded that are searched again: not to be reported twice."""
+        """Bytes that are searched again and were reported as undecoded: reported only once."""
 
     def batch(
         self,

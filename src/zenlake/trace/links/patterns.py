@@ -31,7 +31,7 @@ _FIRST: Final = rb"[\x01-\x06\x21-\x26\x41-\x46\x61-\x66\x81-\x86\xa1-\xa6\xc1-\
 
 
 def _looked_behind(pairs: tuple[tuple[bytes, bytes], ...]) -> bytes:
-    """For each pair: looks behind at the byte that matched, and ahead at what must follow."""
+    """A pattern for each pair, which looks behind at the matched byte, and ahead at the next."""
     return b"|".join(rb"(?<=" + head + rb")(?=" + rest + rb")" for head, rest in pairs)
 
 

@@ -58,7 +58,7 @@ def _json_text(found: Facts) -> str:
 
 
 def _field(message: Message, name: str) -> Any:
-    """Looks the name up first, because most lookups fail and a failing getattr is slower."""
+    """Looks up the name before it reads: most lookups fail, and a failing getattr is slower."""
     return getattr(message, name) if name in message.FIELDS else None
 
 
@@ -71,7 +71,7 @@ def _unknown_extensions(message: Any) -> list[Extension]:
     return found
 
 
-def _whole(message: Message) -> Facts:
+def _all_fields_of(message: Message) -> Facts:
     """All fields, for messages whose kind has no table."""
     found: Facts = {}
     for name in message.FIELDS:
@@ -114,16 +114,16 @@ def _link_state(message: Message) -> Facts:
 
 
 _DETAILS: Final[dict[str, Callable[[Message], Facts]]] = {
-    "SCOUT": _whole,
-    "HELLO": _whole,
-    "INIT_SYN": _whole,
-    "INIT_ACK": _whole,
-    "OPEN_SYN": _whole,
-    "OPEN_ACK": _whole,
-    "CLOSE": _whole,
-    "JOIN": _whole,
-    "TRANSPORT_OAM": _whole,
-    "OAM": _whole,
+    "SCOUT": _all_fields_of,
+    "HELLO": _all_fields_of,
+    "INIT_SYN": _all_fields_of,
+    "INIT_ACK": _all_fields_of,
+    "OPEN_SYN": _all_fields_of,
+    "OPEN_ACK": _all_fields_of,
+    "CLOSE": _all_fields_of,
+    "JOIN": _all_fields_of,
+    "TRANSPORT_OAM": _all_fields_of,
+    "OAM": _all_fields_of,
     "OAM/LINKSTATE": _link_state,
     "INTEREST": _interest,
     "DECLARE/D_QUERYABLE": _queryable,

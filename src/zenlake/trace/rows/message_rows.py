@@ -44,8 +44,8 @@ _ZID_DIGITS: Final = 32
 def add_message(rows: Rows, event: MessageSeen, seq: int) -> None:
     """Adds a row to `messages` and to the table of its kind, if these tables are wanted.
 
-    A message in the state of a recording was sent before: it gives only the events from which
-    declarations, interests and queries are put together.
+    A message in the state of a recording was sent before it began: it only adds the events from
+    which declarations, interests and queries are derived.
     """
     messages = rows.wanted(MessagesRow)
     if messages is not None and event.packet > 0:
@@ -113,7 +113,7 @@ def _sample(rows: Rows, event: MessageSeen, seq: int) -> None:
             source_eid=None if source is None else source.eid,
             source_sn=None if source is None else source.sn,
             ignored=event.ignored,
-            # It is set for samples on one link; a later step sets it for those on several links.
+            # Set here for samples on one link; a later step sets it for samples on several links.
             trace_id=None if event.ignored is not None or event.key is None else seq,
         )
     )
@@ -170,7 +170,7 @@ def _exchange(rows: Rows, event: MessageSeen, seq: int) -> None:
 
 
 def _reply_kind(response: Response | None) -> str:
-    """The kind of a RESPONSE; None stands for RESPONSE_FINAL."""
+    """The kind of a RESPONSE; None for RESPONSE_FINAL."""
     if response is None:
         return "FINAL"
     body = response.body

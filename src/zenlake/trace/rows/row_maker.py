@@ -44,7 +44,7 @@ class RowMaker:
         self._ordinals: dict[tuple[Link, int], int] = {}
 
     def seq(self, link: Link, packet: int) -> int:
-        """The next ordinal in a packet. Links that end with the same packet count separately."""
+        """The next `seq` in a packet. Links that end with the same packet count separately."""
         place = (link, packet)
         ordinal = self._ordinals.get(place, 0)
         if not ordinal and len(self._ordinals) >= _RECENT_PACKETS_MAX:

@@ -5,4 +5,4 @@ from __future__ import annotations
 from typing import Final
 
 ORDINAL_BITS: Final = 24
-"""Low bits: the ordinal within the packet. The bits above are the packet number."""
+"""The number of low bits, which hold the ordinal within the packet; the others hold its number."""

@@ -27,9 +27,9 @@ class Wording(NamedTuple):
     who: Callable[[str | None], str]
     key: Callable[[str | None], str]
     apart: Callable[[int], str]
-    """A duration, from nanoseconds."""
+    """Formats a duration in nanoseconds."""
     declared_in: Callable[[Any], str] = lambda declaration: ""
-    """The packets of a declaration, its end, a CLOSE or several ends: a space, then in brackets."""
+    """Formats the packets of a declaration, its end, a CLOSE or several ends, as ` (...)`."""
     ended_in: Callable[[Any], str] = lambda declaration: ""
     closed_in: Callable[[str], str] = lambda session: ""
     all_ended_in: Callable[[Sequence[Any]], str] = lambda declarations: ""
@@ -68,7 +68,7 @@ def describe_gone(
 def _ended(
     announced: DeclarationIndex[L], declaration: L, time_ns: int, wording: Wording
 ) -> tuple[str, str | None, str]:
-    """How it ended, which node ended it, and both as a sentence."""
+    """How a declaration ended, which node ended it, and both as a sentence."""
     who, other = wording.who(declaration.sender), wording.who(declaration.receiver)
     what = f"the {declaration.entity} {wording.key(declaration.key)} of {who}"
     when = (

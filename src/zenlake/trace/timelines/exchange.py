@@ -53,7 +53,7 @@ class Exchange:
         self.final: MessageSeen | None = None
         self.first_reply: MessageSeen | None = None
         self.replies = 0
-        """All replies, including late ones and those not kept; the same for `errors`."""
+        """The number of replies, including late ones and those not kept; likewise `errors`."""
         self.errors = 0
         self.late = 0
         """Replies and errors after the final response."""

@@ -86,7 +86,7 @@ def sources(announced: DeclarationIndex[L], declaration: L) -> list[L]:
             )
             if one.sender != declaration.receiver
         ]
-    # NodeId 0: a client or peer of this router declared it; any other: a router behind it did.
+    # With NodeId 0, a client or peer of this router declared it; with another, a router behind it.
     is_relayed = bool(declaration.node_id)
     return [one for one in found if (announced.role(one.sender) == "router") == is_relayed]
 
@@ -149,7 +149,7 @@ def _last_end(found: list[L]) -> int | None:
 def _ends_too(announced: DeclarationIndex[L], declaration: L, end_ns: int) -> bool:
     """Whether its own session ended as well, because the node between the two sessions went.
 
-    False if the receiver left that session: then it left by itself, just after the router behind.
+    False if the receiver left that session: it then left on its own, shortly after the router.
     """
     if declaration.ended_ns is None or declaration.ended_ns > end_ns + SPREAD_NS:
         return False

@@ -31,7 +31,7 @@ class Queryable:
     """undeclare, session, or router (the router of origin is gone)."""
     session: str = ""
     node_id: int | None = None
-    """The sender's number for the router of origin, between routers; 0 is the sender."""
+    """Between routers, the sender's number for the router of origin; 0 is the sender itself."""
 
     @property
     def entity(self) -> str:

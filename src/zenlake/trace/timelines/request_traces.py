@@ -113,7 +113,7 @@ class RequestTraces:
     def _candidates(self, zid: str | None, child: Request) -> list[tuple[_Queue, _Asked]]:
         """The oldest request of each session that may have caused `child`.
 
-        `zid` None stands for receivers that are not known, or are groups.
+        `zid` is None for receivers that are unknown or groups.
         """
         found = []
         for session, queue in self._queues.get(zid, {}).items():

@@ -82,7 +82,7 @@ class Unanswered(NamedTuple):
 
     cause: QueryCause
     hop: Hop
-    """The last hop: the query was not forwarded further."""
+    """The last hop, from which the query was not forwarded."""
     nodes: list[str | None]
     """Nodes to blame that received the query, if any."""
     queryable: Queryable | None = None
@@ -94,17 +94,17 @@ def explain(queryables: Queryables, hop: Hop) -> Unanswered | None:
         own = queryables.own(hop.requester, hop.key, hop.time_ns)
         if own is not None:
             return Unanswered(OWN_QUERYABLE, hop, [], own)
-    found = _asked_onward(queryables, hop) if hop.onward else _at(queryables, hop)
+    found = _blame_last_nodes(queryables, hop) if hop.onward else _explain_hop(queryables, hop)
     return None if queryables.is_full else found
 
 
-def _asked_onward(queryables: Queryables, hop: Hop) -> Unanswered:
+def _blame_last_nodes(queryables: Queryables, hop: Hop) -> Unanswered:
     """Blames the last nodes, unless all of them are routers without a matching queryable."""
     leaves = list(hop.leaves())
     lost = [leaf for leaf in leaves if leaf.final_ns is None and leaf.lost_ns is not None]
     if lost:
         return Unanswered("responder_lost", lost[0], [lost[0].responder])
-    found = [_at(queryables, leaf) for leaf in leaves]
+    found = [_explain_hop(queryables, leaf) for leaf in leaves]
     silent = [
         leaf.responder
         for leaf, one in zip(leaves, found, strict=True)
@@ -113,7 +113,7 @@ def _asked_onward(queryables: Queryables, hop: Hop) -> Unanswered:
     return Unanswered("no_reply", hop, silent) if silent else found[0]
 
 
-def _at(queryables: Queryables, hop: Hop) -> Unanswered:
+def _explain_hop(queryables: Queryables, hop: Hop) -> Unanswered:
     """Explains a hop by the queryables to which its receiver could have forwarded the query."""
     if hop.key is None:
         return Unanswered("not_visible", hop, [])

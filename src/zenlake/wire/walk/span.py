@@ -23,7 +23,7 @@ class BitSpan:
 class Span:
     """A message, a row of one, or an extension, as it was found in the bytes.
 
-    `stop` grows while reading goes on, so that after an error a span ends at the error.
+    `stop` grows while the span is read, so that after an error the span ends at the error.
     """
 
     name: str

@@ -111,7 +111,9 @@ class _LayoutWriter:
         assert condition is not None
         absent = {self._value(row) is None for row in rows}
         if len(absent) > 1:
-            raise LocalError(f"{self.layout.name}: what {name} announces goes together")
+            raise LocalError(
+                f"{self.layout.name}: all that {name} announces go together or not at all"
+            )
         return absent.pop() == condition.unless
 
     # --- rows ---------------------------------------------------------------------------------

@@ -218,7 +218,7 @@ def test_available_now_reads_to_the_mark(
         stream.reader.prepareForTriggerAvailableNow()
         mark = recorder.number
         found.append(stream.batch())
-        # More is recorded while the query runs.
+        # The recording grows while the query runs.
         recorder.write(packets[start + 200 : start + 300])
         found.append(stream.all())
         offset = stream.offset

@@ -53,7 +53,7 @@ class Sink:
         return writer.trigger(**(trigger or {"availableNow": True})).start(str(self.output))
 
     def run(self, recording: Path) -> StreamingQuery:
-        """All that is there now."""
+        """Run the query until it has read all that is recorded now."""
         query = self.start(recording)
         assert query.awaitTermination(120)
         return query
@@ -91,7 +91,7 @@ def test_available_now_ends_while_a_writer_goes_on(
     is_over = threading.Event()
 
     def write() -> None:
-        """The last packets only after the stream has ended, however long it takes to start."""
+        """Write packets, the last ones after the end of the stream, however late it starts."""
         last = len(packets) - 20
         for start in range(100, last, 5):
             recorder.write(packets[start : min(start + 5, last)])

@@ -21,7 +21,7 @@ from zenlake.recording.packet_headers import ends_of_pair, parse
 
 HOUR_NS = 3_600_000_000_000
 SILENCES_S = (0.5, 2, 9.9, 10.1, 30, 3_600)
-"""Around the lease of these sessions, which is also the timeout of most queries."""
+"""Silences near the lease of these sessions, which is also the timeout of most queries."""
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_queries_are_settled_once_whatever_the_silences(
     verdicts = {(query["link"], query["seq"]): query["verdict"] for query in found}
     assert len(verdicts) == len(found), seed
     for query in read(str(whole), "queries").to_pylist():
-        # Others may be settled later, or only the end of a capture settles them.
+        # Other queries may be settled later, or only by the end of a capture.
         if query["final_ms"] is not None or query["verdict"] == "timeout":
             assert verdicts[query["link"], query["seq"]] == query["verdict"], seed
 

@@ -1,7 +1,8 @@
 """Duck: runs the steps of `lake/derive/steps` on DuckDB, within one task.
 
 The files of one task need no cluster. Without shuffles, and without rows that cross into Java, the
-steps are several times faster. The statements are in Spark's dialect and are translated.
+steps are several times faster. The statements are written in Spark's dialect and translated to
+DuckDB's.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ BUILDS: Final = (
         build_declarations,
     ),
 )
-"""Builds of all derived tables of whole captures, without those of publications."""
+"""Builds of all tables derived from whole captures, except those of publications."""
 
 DECLARATIONS_OF_SPLIT: Final = Build(
     frozenset({"declarations", "interests"}), _OF_DECLARATIONS, build_declarations_of_split
@@ -80,7 +80,7 @@ ACROSS_SPLITS: Final = (TOPOLOGY, EXPLAINED_QUERIES)
 """Builds that always need all splits."""
 
 EVENTS_MAX: Final = 800_000
-"""Events that are processed at a time."""
+"""The number of events that are processed at a time."""
 _CAPTURES: Final = "captures"
 _EVENTS: Final = ("exchange_events", "declare_events", "interest_events")
 _OF_SESSIONS: Final = (*_EVENTS, "sessions")
@@ -133,12 +133,12 @@ def _parts(engine: Engine, tasks: Sequence[Files], events_max: int) -> Iterator[
     for files in tasks:
         count = _events(files)
         if held and rows + count > events_max:
-            yield from _cut(engine, _together(held), rows, events_max)
+            yield from _divide_by_sessions(engine, _together(held), rows, events_max)
             held, rows = [], 0
         held.append(files)
         rows += count
     if held:
-        yield from _cut(engine, _together(held), rows, events_max)
+        yield from _divide_by_sessions(engine, _together(held), rows, events_max)
 
 
 def _events(files: Files) -> int:
@@ -146,7 +146,9 @@ def _events(files: Files) -> int:
     return sum(int(pq.read_metadata(path).num_rows) for path in paths)
 
 
-def _cut(engine: Engine, files: Files, rows: int, events_max: int) -> Iterator[dict[str, Frame]]:
+def _divide_by_sessions(
+    engine: Engine, files: Files, rows: int, events_max: int
+) -> Iterator[dict[str, Frame]]:
     """One part, or several that divide the sessions."""
     frames = {name: engine.read(KINDS[name], files.get(name, ())) for name in _OF_SESSIONS}
     count = -(-rows // events_max)

@@ -30,9 +30,9 @@ _NUMBERS: Final = frozenset(
         *("spot", "topic", "sender", "stamp"),
     }
 )
-"""Columns that statements hash, by type."""
+"""Columns that statements hash, and their types."""
 _CUTS: Final = (2, 5)
-"""Where other words begin, counted from 1."""
+"""Texts are hashed again from these positions (counted from 1), so that other words begin."""
 _BYTES_MAX: Final = 2**31 - 1
 
 
@@ -56,7 +56,7 @@ def _translated(node: exp.Expression) -> exp.Expression:
         # Spark truncates fractions, DuckDB rounds them.
         return exp.TryCast(this=exp.Anonymous(this="trunc", expressions=[node.this]), to=node.to)
     if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) and node.args.get("db"):
-        # All fields of a nested struct.
+        # DuckDB writes all fields of a nested struct in another way.
         inner = exp.column(node.args["table"], table=node.args["db"])
         return exp.Anonymous(this="unnest", expressions=[inner])
     return node

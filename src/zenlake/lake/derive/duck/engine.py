@@ -41,12 +41,12 @@ class Engine:
             "temp_directory": str(folder / "spill"),
             "preserve_insertion_order": "false",
             "python_enable_replacements": "false",
-            # A join keeps its right side in memory, which steps keep small. DuckDB would choose
-            # the side by its estimates for Parquet files, which are too low.
+            # A join keeps its right side in memory, and steps put the smaller table there. DuckDB
+            # would choose the side by its estimates for Parquet files, which are too low.
             "disabled_optimizers": "join_order,build_side_probe_side",
         }
         self.connection = duckdb.connect(":memory:", config=settings)
-        # DuckDB shows it on standard output if Python runs no file, as in workers (`-c`).
+        # DuckDB would draw its progress bar on standard output if Python runs no file (`-c`).
         self.connection.execute("SET enable_progress_bar = false")
         self._numbers = count(1)
         for macro in MACROS:
@@ -78,7 +78,7 @@ class Engine:
         return self.query(f"SELECT {columns} FROM (SELECT {nulls}) WHERE false", {table.name})
 
     def read_rows(self, table: Table, file: str, names: Sequence[str]) -> Frame:
-        """Some columns of one file, and `row`: its number in the file, from 0."""
+        """Some columns of one file, and `row`: the number of the row in the file, from 0."""
         columns = ", ".join(map(quoted, names))
         place = "'" + literal(file).replace("'", "''") + "'"
         text = f"SELECT {columns}, file_row_number AS row"
@@ -86,7 +86,7 @@ class Engine:
         return self.query(f"{text} FROM {rows}", {table.name})
 
     def sql(self, text: str, args: None = None, **frames: Frame) -> Frame:
-        """As `SparkSession.sql`: `{name}` in the text is replaced by the frame of that name."""
+        """Runs a statement like `SparkSession.sql`: `{name}` stands for the frame of that name."""
         sources = frozenset[str]().union(*(frame.sources for frame in frames.values()))
         # Placeholders make the text the same each time, so that its translation is cached.
         found = self.translated(text.format(**{name: placeholder(name) for name in frames}))

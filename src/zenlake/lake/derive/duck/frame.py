@@ -18,7 +18,7 @@ MapBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 class Frame:
-    """A query, or a table of an engine. It runs when its rows are read."""
+    """A query, or a table of an engine. A query runs when its rows are read."""
 
     def __init__(self, engine: Engine, name: str, sources: frozenset[str], order: str = "") -> None:
         self.sparkSession = engine
@@ -50,7 +50,7 @@ class Frame:
         return self.sparkSession.sql(f"SELECT * FROM {{rows}} WHERE {condition}", rows=self)
 
     def filtered(self, condition: str) -> Frame:
-        """As `where`, in DuckDB's dialect."""
+        """The same as `where`, but the condition is in DuckDB's dialect."""
         return self._query(f"FROM {self.name} WHERE {condition}")
 
     def union(self, other: Frame) -> Frame:
@@ -99,7 +99,7 @@ class Frame:
         return self._query(f"SELECT {chosen} FROM (FROM {self.name} UNION ALL BY NAME {lacking})")
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Its rows, a bounded number at a time."""
+        """The rows of the frame, a bounded number at a time."""
         engine = self.sparkSession
         # DuckDB plans an Arrow reader twice, first for its columns, which is cheap for a table. The
         # table is made here and not in the generator, which may run within another query.

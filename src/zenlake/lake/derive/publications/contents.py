@@ -19,7 +19,7 @@ TEXTS: Final = (
     *("capture", "session", "kind", "key", "encoding"),
     *("sender_zid", "receiver_zid", "source_zid"),
 )
-"""Texts of which there are few different ones."""
+"""Columns of texts that repeat: they have few distinct values."""
 COLUMNS: Final = (
     *TEXTS,
     *("time_ns", "seq", "payload", "attachment", "source_eid", "source_sn"),
@@ -39,9 +39,9 @@ class Contents(NamedTuple):
     seq: Numbers
     time_ns: Numbers
     content: Numbers
-    """Equal for equal publications of one capture."""
+    """The hash of the content: equal for equal publications of one capture."""
     hop: Numbers
-    """Session and sender."""
+    """The hash of session and sender."""
     sender: Numbers
     receiver: Numbers
     """The nodes at the ends of the hop."""
@@ -51,12 +51,12 @@ class Contents(NamedTuple):
     stamper: Numbers
     """The node that added the timestamp, as in `sender` and `receiver`."""
     mark: Numbers
-    """What the publisher or a router sent along to identify the publication."""
+    """The hash of what identifies the publication: its source information or its timestamp."""
 
 
 class Rows:
-    """Some rows of `Contents`, in some order. Has the same columns, each made when it is used:
-    copies of all of them would need several times the memory."""
+    """Some rows of `Contents`, in some order. Each column is copied when it is used: copies of all
+    of them would need several times the memory."""
 
     def __init__(self, contents: Contents, places: Numbers | None = None) -> None:
         self._contents = contents

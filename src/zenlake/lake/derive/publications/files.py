@@ -37,7 +37,7 @@ _SESSIONS: Final = "sample_sessions"
 PROOFS: Final = frozenset((_GROUPS, _SESSIONS))
 """Tables that show whether other splits have rows of the same groups."""
 ROW_BYTES: Final = 256
-"""Memory that a row needs; measured were 135 to 230."""
+"""The memory that a row needs; 135 to 230 bytes were measured."""
 _OF_CONTENTS: Final = (np.int64,) * len(Contents._fields)
 _OF_MEASURED: Final = (*((np.int64,) * (len(Measured._fields) - 1)), np.bool_)
 
@@ -58,7 +58,7 @@ class PublicationFiles:
         sizes = [int(pq.read_metadata(path).num_rows) for path in paths]
         firsts = np.cumsum([0, *sizes]).tolist()
         count = min(PARTS_MAX, -(-firsts[-1] // self._rows_max)) or 1
-        # A split is compared with others, so all must hash alike.
+        # Splits are compared by their hashes, so all of them must use the same hash function.
         is_split = not PROOFS.isdisjoint(wanted)
         hasher = Hasher(self._secret, is_split or firsts[-1] >= KERNEL_ROWS_MIN)
         parts = self._folder / f"parts-{uuid4().hex}"
@@ -74,17 +74,17 @@ class PublicationFiles:
                 sessions.append(different(session))
                 publishers.add(table["sender_zid"])
         groups: list[Numbers] = []
-        found = self._measured(parts, contents, firsts[-1], groups if is_split else None)
+        found = self._measure_in_parts(parts, contents, firsts[-1], groups if is_split else None)
         if is_split:
             self._write_hashes(_GROUPS, groups)
             self._write_hashes(_SESSIONS, sessions)
         self._write_found(paths, firsts, found, publishers, wanted)
 
-    def _measured(
+    def _measure_in_parts(
         self, folder: Path, contents: Parts, rows: int, groups: list[Numbers] | None
     ) -> Parts:
-        """What is found for all rows, in parts by the number of the row."""
-        # Rows that follow each other are in one part.
+        """The results for all rows, divided into parts by row number."""
+        # A part holds consecutive rows.
         step = -(-rows // contents.count) or 1
         found = Parts(folder / "measured", contents.count, _OF_MEASURED)
         marked = Parts(folder / "marked", contents.count, _OF_CONTENTS)
@@ -120,7 +120,7 @@ class PublicationFiles:
         for path, (first, stop) in zip(paths, pairwise(firsts), strict=True):
             traced: list[pa.Table] = []
             for measured in rows.until(stop):
-                table = _found_table(measured, first, publishers)
+                table = _columns_of_latencies(measured, first, publishers)
                 if LATENCIES in wanted:
                     files.write({LATENCIES: latency_tables(Path(path), table)})
                 traced.append(table.select(["row", "trace_id"]))
@@ -132,14 +132,14 @@ class PublicationFiles:
 
 
 class _InOrder:
-    """What was found, by the number of the row."""
+    """Reads the results in the order of the rows that they belong to."""
 
     def __init__(self, found: Parts) -> None:
         self._found = iter(found)
         self._rest = Measured(*(np.zeros(0, kind) for kind in _OF_MEASURED))
 
     def until(self, stop: int) -> Iterator[Measured]:
-        """Of the next rows, those before row `stop`, in pieces."""
+        """The results for the next rows up to, but not including, row `stop`, in pieces."""
         while True:
             end = int(np.searchsorted(self._rest.row, stop))
             if end:
@@ -193,7 +193,7 @@ class _Nodes:
         return found.take(pa.array(which))
 
 
-def _found_table(measured: Measured, first_row: int, nodes: _Nodes) -> pa.Table:
+def _columns_of_latencies(measured: Measured, first_row: int, nodes: _Nodes) -> pa.Table:
     """The columns of `latencies` that `samples` lacks, and `row` in the file."""
     unknown, unsent = measured.trace_id == UNKNOWN, measured.sent_ns == UNKNOWN
     return pa.table(

@@ -18,16 +18,16 @@ NO_MIN: Final = np.iinfo(np.int64).max
 NO_MAX: Final = np.iinfo(np.int64).min
 _BITS_MAX: Final = 62
 _SHORT_BITS: Final = 28
-"""Numbers of so few bits are compared as they are, others by their ranks."""
+"""Numbers of at most this many bits are used directly, others are replaced by their ranks."""
 
 
 def ranks(*columns: Numbers) -> Numbers:
-    """For each row its rank among the different rows, from 0; the first column decides first."""
+    """The rank of each row among the distinct rows, from 0; the first column is compared first."""
     return _ranks(_packed(columns))
 
 
 def order_of(*columns: Numbers) -> Numbers:
-    """Rows in the order of the columns, of which the first decides first."""
+    """The indices that sort the rows; the first column is compared first."""
     return np.argsort(_packed(columns))
 
 
@@ -42,7 +42,7 @@ def _ranks(values: Numbers) -> Numbers:
 
 
 def _packed(columns: Sequence[Numbers]) -> Numbers:
-    """One number for each row, in the order of the columns: one sort instead of one for each."""
+    """One number for each row that sorts like its columns: one sort instead of one per column."""
     found, used = np.zeros(len(columns[0]), np.int64), 0
     for column in columns:
         is_short = column.min(initial=0) >= 0 and column.max(initial=0) < 1 << _SHORT_BITS
@@ -56,13 +56,13 @@ def _packed(columns: Sequence[Numbers]) -> Numbers:
 
 
 def different(values: Numbers) -> Numbers:
-    """The different values, in order. NumPy's `unique` uses a hash table, which takes longer."""
+    """The distinct values, sorted. NumPy's `unique` uses a hash table, which takes longer."""
     ordered: Numbers = np.sort(values)
     return ordered[starts_of(ordered)]
 
 
 def starts_of(*columns: Numbers) -> Numbers:
-    """Places where a group of equal neighbours begins."""
+    """The indices at which a group of equal adjacent rows begins."""
     count = len(columns[0])
     is_start = np.zeros(count, np.bool_)
     is_start[:1] = True
@@ -72,7 +72,7 @@ def starts_of(*columns: Numbers) -> Numbers:
 
 
 class Segments:
-    """Groups of neighbours; values are given in the order of the rows."""
+    """Groups of adjacent rows. Arguments have a value for each row, results one for each group."""
 
     def __init__(self, starts: Numbers, count: int) -> None:
         self.starts = starts
@@ -84,13 +84,13 @@ class Segments:
 
     @property
     def numbers(self) -> Numbers:
-        """The number of its group for each row."""
+        """For each row the number of its group."""
         found: Numbers = self.to_rows(np.arange(len(self)))
         return found
 
     @property
     def places(self) -> Numbers:
-        """For each row its place in its group, from 0."""
+        """For each row its index within its group, from 0."""
         found: Numbers = np.arange(int(self.sizes.sum())) - self.to_rows(self.starts)
         return found
 
@@ -98,11 +98,11 @@ class Segments:
         return np.repeat(values, self.sizes)
 
     def min(self, values: Numbers, chosen: Flags | None = None) -> Numbers:
-        """Of the chosen values; `NO_MIN` if there are none."""
+        """The minimum of the chosen values of each group; `NO_MIN` if it has none."""
         return self._reduce(np.minimum, values, NO_MIN, chosen)
 
     def max(self, values: Numbers, chosen: Flags | None = None) -> Numbers:
-        """Of the chosen values; `NO_MAX` if there are none."""
+        """The maximum of the chosen values of each group; `NO_MAX` if it has none."""
         return self._reduce(np.maximum, values, NO_MAX, chosen)
 
     def count(self, chosen: Flags) -> Numbers:
@@ -116,7 +116,7 @@ class Segments:
         return is_all
 
     def different(self, values: Numbers, chosen: Flags | None = None) -> Numbers:
-        """The number of different chosen values."""
+        """The number of distinct chosen values of each group."""
         groups, given = self.numbers, values
         if chosen is not None:
             groups, given = groups[chosen], values[chosen]
@@ -135,10 +135,10 @@ class Segments:
 
 
 def are_in(pairs: tuple[Numbers, Numbers], others: tuple[Numbers, Numbers]) -> Flags:
-    """Whether each pair of numbers is one of the others."""
+    """For each pair of numbers, whether it is among `others`."""
     count = len(pairs[0])
     found = _packed([np.concatenate(both) for both in zip(pairs, others, strict=True)])
-    # NumPy's `isin` hashes all values, which takes longer than a search for neighbours.
+    # NumPy's `isin` hashes all values, which takes longer than a binary search.
     known: Numbers = np.append(np.sort(found[count:]), NO_MIN)
     is_in: Flags = known[np.searchsorted(known, found[:count])] == found[:count]
     return is_in

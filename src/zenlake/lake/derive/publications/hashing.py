@@ -32,14 +32,14 @@ _MIXERS: Final = (
 
 
 class Hasher:
-    """`uses_kernel`: whether a kernel hashes texts and bytes, which gives other numbers."""
+    """Hashes columns. With `uses_kernel` a kernel hashes texts and bytes, to other numbers."""
 
     def __init__(self, secret: bytes, uses_kernel: bool) -> None:
         self._key = blake2b(secret, digest_size=_KEY_BYTES).digest()
         self._uses_kernel = uses_kernel
 
     def texts(self, column: pa.ChunkedArray) -> Numbers:
-        """For dictionaries: each different text is hashed once."""
+        """The hashes of a dictionary column: each distinct text is hashed once."""
         return _joined(self._of_dictionary(chunk) for chunk in column.chunks)
 
     def _of_dictionary(self, chunk: pa.DictionaryArray) -> Numbers:
@@ -48,13 +48,13 @@ class Hasher:
         return found
 
     def values(self, column: pa.ChunkedArray) -> Numbers:
-        """For texts and bytes that are usually different."""
+        """The hashes of a column of texts or bytes that rarely repeat."""
         if column.null_count == len(column):
             return np.zeros(len(column), np.int64)
         return _joined(map(self.array, column.chunks))
 
     def stampers(self, column: pa.ChunkedArray) -> Numbers:
-        """For timestamps: the hash of the id after the slash, equal to that of the same text."""
+        """The hashes of the ids in timestamps (after the slash); `texts` hashes an id equally."""
         if column.null_count == len(column):
             return np.zeros(len(column), np.int64)
         return _joined(self.array(chunk, after_slash=True) for chunk in column.chunks)
@@ -91,7 +91,7 @@ class Hasher:
 
     @staticmethod
     def numbers(column: pa.ChunkedArray) -> Numbers:
-        """For numbers, which are mixed so that near ones are far apart."""
+        """The hashes of a column of numbers: close numbers get hashes far apart."""
         if column.null_count == len(column):
             return np.zeros(len(column), np.int64)
         given: Numbers = column.fill_null(0).to_numpy()
@@ -100,7 +100,7 @@ class Hasher:
 
 
 def combined(*columns: Numbers) -> Numbers:
-    """One hash for the hashes in each row; which column has a value counts."""
+    """One hash of the hashes in each row; it depends on the order of the columns."""
     found = np.zeros(len(columns[0]), np.uint64)
     for column in columns:
         found = (found + _ODD) * _ODD ^ column.view(np.uint64)

@@ -28,14 +28,14 @@ class Compared(NamedTuple):
     contents: Segments
     hops: Segments
     is_certain: Flags
-    """For each content: its nodes are known, none received it twice, one sent it first, and all
+    """For each content: its nodes are known, no node received it twice, one sent it first, and all
     hops have it equally often."""
     has_one_entry: Flags
-    """For each content: its nodes are known, none received it twice, and one received it first."""
+    """For each content: its nodes are known, no node received it twice, one received it first."""
     source: Numbers
-    """For each content the node that sent it first."""
+    """For each content, the node that sent it first."""
     entry: Numbers
-    """For each content the node that received it first."""
+    """For each content, the node that received it first."""
 
 
 def compare(rows: Rows) -> Compared:
@@ -51,12 +51,12 @@ def compare(rows: Rows) -> Compared:
     if not is_kept.all():
         kept_hops = contents.to_rows(is_kept)
         rows = rows.take(hops.to_rows(kept_hops))
-        hops = _kept(hops, kept_hops)
-        contents = _kept(contents, is_kept)
-    return _judged(rows, contents, hops)
+        hops = _select_groups(hops, kept_hops)
+        contents = _select_groups(contents, is_kept)
+    return _compare_hops(rows, contents, hops)
 
 
-def _kept(segments: Segments, chosen: Flags) -> Segments:
+def _select_groups(segments: Segments, chosen: Flags) -> Segments:
     sizes = segments.sizes[chosen]
     ends = np.cumsum(sizes)
     return Segments(ends - sizes, int(ends[-1]) if len(ends) else 0)
@@ -90,7 +90,7 @@ def _split_by_stamper(rows: Rows) -> tuple[Numbers, Flags]:
     return ranks(content, router), is_split
 
 
-def _judged(rows: Rows, contents: Segments, hops: Segments) -> Compared:
+def _compare_hops(rows: Rows, contents: Segments, hops: Segments) -> Compared:
     sender = rows.sender[hops.starts]
     received = rows.receiver
     receiver, receivers = hops.max(received), hops.count(received != NULL)

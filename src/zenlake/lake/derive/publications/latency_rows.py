@@ -1,6 +1,6 @@
-"""The rows of `latencies`: rows of a file of `samples`, and what was found about each.
+"""The rows of `latencies`: rows of a file of `samples`, and the results for each.
 
-Arrow takes the rows from the file: its texts stay numbers of a dictionary.
+Arrow copies the rows from the file without decoding its dictionaries.
 """
 
 from __future__ import annotations

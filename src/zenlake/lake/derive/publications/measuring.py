@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _ROWS_AT_ONCE: Final = 1 << 18
-"""Each needs memory of its own."""
+"""The number of rows that are measured at a time, which limits temporary memory."""
 
 
 class Measured(NamedTuple):
@@ -36,7 +36,7 @@ class Measured(NamedTuple):
     publisher: Numbers
     """The node that sent the first hop, if that is certain, else `NULL`."""
     is_last: Flags
-    """Whether the receiver passed it on to nobody; without meaning if it is not known."""
+    """Whether no later hop starts at the receiver; meaningless if the publication is unknown."""
 
     def take(self, rows: Numbers | Flags) -> Measured:
         columns: list[Any] = [column[rows] for column in self]
@@ -44,7 +44,7 @@ class Measured(NamedTuple):
 
 
 def measure(rows: Rows) -> tuple[Iterator[Measured], Rows]:
-    """What is found for rows with these contents; and rows that only their mark identifies.
+    """The results for rows with these contents, and the rows that only their mark identifies.
 
     Rows with another content may have the same mark: `measure_marked` takes all of them.
     """
@@ -53,13 +53,13 @@ def measure(rows: Rows) -> tuple[Iterator[Measured], Rows]:
     is_known = publication != UNKNOWN
     is_marked = ~is_known & (rows.mark != NULL)
     unknown = _unknown(rows.take(~(is_known | is_marked)))
-    known = _measured(rows.take(is_known), publication[is_known], True)
+    known = _measure_in_batches(rows.take(is_known), publication[is_known], True)
     return chain([unknown], known), rows.take(is_marked)
 
 
 def measure_marked(rows: Rows) -> Iterator[Measured]:
-    """The first hop of these publications is not certain, so they have no publisher."""
-    return _measured(rows, ranks(rows.mark), False)
+    """Measure rows by their mark. The first hop is not certain, so no publisher is known."""
+    return _measure_in_batches(rows, ranks(rows.mark), False)
 
 
 def _unknown(rows: Rows) -> Measured:
@@ -68,8 +68,8 @@ def _unknown(rows: Rows) -> Measured:
     return Measured(rows.row, rows.time_ns, nothing, nothing, np.full_like(nothing, NULL), never)
 
 
-def _measured(rows: Rows, publication: Numbers, is_certain: bool) -> Iterator[Measured]:
-    """Some publications at a time, with all their rows."""
+def _measure_in_batches(rows: Rows, publication: Numbers, is_certain: bool) -> Iterator[Measured]:
+    """The results for some publications at a time, with all rows of each."""
     if (publication[1:] < publication[:-1]).any():
         order = np.argsort(publication)
         rows, publication = rows.take(order), publication[order]
@@ -77,17 +77,19 @@ def _measured(rows: Rows, publication: Numbers, is_certain: bool) -> Iterator[Me
     while first < count:
         last = publication[min(first + _ROWS_AT_ONCE, count) - 1]
         stop = int(np.searchsorted(publication, last, "right"))
-        yield _of_whole(rows.take(np.arange(first, stop)), publication[first:stop], is_certain)
+        yield _measure_publications(
+            rows.take(np.arange(first, stop)), publication[first:stop], is_certain
+        )
         first = stop
 
 
-def _of_whole(rows: Rows, publication: Numbers, is_certain: bool) -> Measured:
-    """All rows of some publications, one publication after the other."""
+def _measure_publications(rows: Rows, publication: Numbers, is_certain: bool) -> Measured:
+    """The results for all rows of some publications; `publication` ascends."""
     hops = Segments(starts_of(publication), len(publication))
     seq, time_ns, sender, receiver = rows.seq, rows.time_ns, rows.sender, rows.receiver
     trace_id = hops.to_rows(hops.min(seq))
     sent_ns = np.where(hops.sizes > 1, hops.min(time_ns), UNKNOWN)
-    # Nobody received from an unknown node.
+    # An unknown receiver must not match an unknown sender.
     passed_on = are_in((publication, receiver), (publication, sender)) & (receiver != NULL)
     publisher = np.full(len(hops), NULL)
     if is_certain:

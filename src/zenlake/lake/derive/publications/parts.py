@@ -1,7 +1,7 @@
 """Parts: columns of numbers, divided by a number of each row; on the disk if there are several.
 
-A part must fit into memory. It has rows of equal values together: one value that was published
-millions of times needs as much memory.
+A part must fit into memory. Rows of equal values are in the same part: a value that was published
+millions of times needs memory for all of them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Parts:
                     ordered[bounds[one] : bounds[one + 1]].tofile(file)
 
     def __iter__(self) -> Iterator[list[NDArray[Any]]]:
-        """The columns of each part. What was read is forgotten."""
+        """The columns of each part; a part can be read once."""
         for part in range(self.count):
             yield self.take(part)
 
@@ -59,7 +59,7 @@ class Parts:
         file = self._file(part, place)
         if not file.exists():
             return np.zeros(0, kind)
-        # Mapped: the system writes none of it to memory that others need.
+        # Mapped, so that the pages are file cache, which the system can drop.
         found: NDArray[Any] = np.memmap(file, kind, "r")
         file.unlink()
         return found

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from zenlake.lake.derive.publications.grouping import Flags, Numbers
     from zenlake.lake.derive.publications.hops import Compared
 
-_AT_ONCE_NS: Final = 20_000_000
+_SENDING_NS_MAX: Final = 20_000_000
 """A node sends a publication to all its neighbours within this time."""
 UNKNOWN: Final = -1
 """The publication of a row that its place does not identify."""
@@ -39,21 +39,21 @@ def publications_of(compared: Compared) -> Numbers:
     found = np.full(len(content), UNKNOWN, np.int64)
     is_certain = compared.is_certain[content]
     if is_certain.any():
-        found[is_certain] = _by_place(compared, is_certain, content[is_certain])
+        found[is_certain] = _number_by_place(compared, is_certain, content[is_certain])
     is_known = np.zeros(len(compared.contents), np.bool_)
     is_known[content[found != UNKNOWN]] = True
     uneven = np.flatnonzero((compared.has_one_entry & ~is_known)[content])
     if len(uneven):
         rows = compared.rows.take(uneven)
         is_entry = rows.receiver == compared.entry[content[uneven]]
-        numbers = _of_uneven(rows, content[uneven], is_entry)
+        numbers = _number_uneven_contents(rows, content[uneven], is_entry)
         first = int(found.max(initial=0)) + 1
         found[uneven] = np.where(numbers == UNKNOWN, UNKNOWN, first + numbers)
     return found
 
 
-def _by_place(compared: Compared, chosen: Flags, content: Numbers) -> Numbers:
-    """For rows of certain contents: the number of content and place, if places are in order."""
+def _number_by_place(compared: Compared, chosen: Flags, content: Numbers) -> Numbers:
+    """Number the chosen rows by content and place; `UNKNOWN` if the places are out of order."""
     rows, place = compared.rows.take(chosen), compared.hops.places[chosen]
     order = None
     if place.any():
@@ -66,12 +66,12 @@ def _by_place(compared: Compared, chosen: Flags, content: Numbers) -> Numbers:
     latest_stamp = places.max(stamp)
     is_in_order = (
         (places.min(seq) == places.min(seq, is_first))
-        & (took_ns < _AT_ONCE_NS)
+        & (took_ns < _SENDING_NS_MAX)
         & ((latest_stamp == NULL) | (latest_stamp == places.min(stamp, stamp != NULL)))
     )
     of_place = content[places.starts]
     contents = Segments(starts_of(of_place), len(of_place))
-    return _numbered(places, contents, contents.all(is_in_order), order)
+    return _part_of_each_row(places, contents, contents.all(is_in_order), order)
 
 
 class _Uneven(NamedTuple):
@@ -80,20 +80,20 @@ class _Uneven(NamedTuple):
     is_entry: Flags
 
 
-def _of_uneven(rows: Rows, content: Numbers, is_entry: Flags) -> Numbers:
-    """By the numbers of timestamps, or if these do not fit, by time."""
+def _number_uneven_contents(rows: Rows, content: Numbers, is_entry: Flags) -> Numbers:
+    """Number the rows by the order of their timestamps or, where that fails, by time."""
     order = order_of(content, rows.seq)
     given = _Uneven(rows.take(order), content[order], is_entry[order])
-    by_number = _by_number(given)
-    by_time = _by_time(given)
+    by_number = _number_by_timestamp(given)
+    by_time = _number_by_time(given)
     by_time[by_time != UNKNOWN] += int(by_number.max(initial=0)) + 1
     found = np.empty(len(order), np.int64)
     found[order] = np.where(by_number == UNKNOWN, by_time, by_number)
     return found
 
 
-def _by_number(given: _Uneven) -> Numbers:
-    """The place at the entry is that of the timestamp among those that were added."""
+def _number_by_timestamp(given: _Uneven) -> Numbers:
+    """Match the n-th row at the entry with the n-th timestamp that the entry added."""
     rows, content, is_entry = given
     is_stamped = rows.stamp != NULL
     # Rows without a timestamp come before all others.
@@ -117,11 +117,11 @@ def _by_number(given: _Uneven) -> Numbers:
     contents = Segments(starts_of(of_number), len(of_number))
     hop = numbers.min(rows.hop, is_entry)
     has_one_hop = contents.min(hop) == contents.max(hop)
-    return _numbered(numbers, contents, contents.all(is_in_order) & has_one_hop, order)
+    return _part_of_each_row(numbers, contents, contents.all(is_in_order) & has_one_hop, order)
 
 
-def _by_time(given: _Uneven) -> Numbers:
-    """Each row belongs to the last one at the entry so far, if all were faster than the next."""
+def _number_by_time(given: _Uneven) -> Numbers:
+    """Match each row with the latest row at the entry, if all hops took less than the next gap."""
     rows, content, is_entry = given
     contents = Segments(starts_of(content), len(content))
     so_far = np.cumsum(is_entry)
@@ -149,13 +149,13 @@ def _by_time(given: _Uneven) -> Numbers:
         & (whole.max(delay_ns) < contents.min(gap_ns))
         & (contents.min(gap_ns) != NO_MIN)
     )
-    return _numbered(turns, whole, is_apart, None)
+    return _part_of_each_row(turns, whole, is_apart, None)
 
 
-def _numbered(
+def _part_of_each_row(
     parts: Segments, contents: Segments, is_known: Flags, order: Numbers | None
 ) -> Numbers:
-    """The number of its part for each row of a known content."""
+    """For each row of a known content the number of its part, else `UNKNOWN`."""
     numbers = np.where(contents.to_rows(is_known), np.arange(len(parts)), UNKNOWN)
     found = parts.to_rows(numbers)
     if order is None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     Frames = dict[str, DataFrame]
-    """By table."""
+    """Frames by the name of their table."""
     Parts = dict[str, list[DataFrame]]
     Keep = Callable[[str, DataFrame], DataFrame]
 
