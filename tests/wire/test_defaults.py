@@ -34,4 +34,4 @@ def test_messages_carry_the_version() -> None:
 def test_texts_of_rules_name_the_defaults() -> None:
     texts = {rule.id: rule.text for rule in RULES.values()}
     assert f"other priority than {defaults.DEFAULT_PRIORITY}." in texts["priority-not-agreed"]
-    assert f"The version is {defaults.PROTOCOL_VERSION}." in texts["version-other"]
+    assert f"The protocol version is {defaults.PROTOCOL_VERSION}." in texts["version-other"]
