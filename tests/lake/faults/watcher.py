@@ -18,7 +18,7 @@ from deltalake import DeltaTable
 from zenlake.lake.publish import Store
 
 TABLES = ("messages", "queries")
-_PAUSE_SECONDS = 0.02
+_PAUSE_SECONDS = 0.1
 
 
 def rows(files: Iterable[Path]) -> dict[str, int]:
