@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from zenlake import exit_cleanups
+from zenlake import exit_cleanups, output_file
 from zenlake.errors import LocalError
 from zenlake.output_file import OutputFile
 
@@ -121,3 +121,16 @@ def test_unfinished_files_are_removed_if_the_process_is_terminated(tmp_path: Pat
         pass
     exit_cleanups.run_all()
     assert os.listdir(tmp_path) == ["c"]
+
+
+def test_ctrl_c_just_after_the_file_was_created_leaves_nothing(
+    tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def create_and_interrupt(name: Path, mode: str) -> None:
+        name.write_bytes(b"")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(output_file, "open", create_and_interrupt, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        OutputFile(path)
+    assert os.listdir(tmp_path) == []

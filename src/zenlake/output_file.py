@@ -43,7 +43,7 @@ class OutputFile:
                 self._check_may_replace()
                 self._file = open(self.partial, "wb")  # noqa: SIM115  # until `commit`
         except BaseException:
-            exit_cleanups.forget(self._cleanup)
+            self.discard()  # Ctrl-C may come when the file is there already
             raise
 
     def __enter__(self) -> OutputFile:
