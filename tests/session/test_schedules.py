@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tests.chance import IS_FULL
+from tests.chance import IS_FULL, first_seed
 from tests.session.network import ListSink, Network, Node, question
 from zenlake.keyexpr import intersects
 from zenlake.session import Locality
@@ -165,7 +165,7 @@ class World:
 
 
 def test_random_schedules_agree_with_the_model() -> None:
-    seed = random.randrange(1 << 32)
+    seed = first_seed()
     print("seed", seed)
     for number in range(SCHEDULES):
         chance = random.Random(seed + number)
