@@ -43,6 +43,26 @@ def test_delivered_publication_has_no_failure() -> None:
     assert "delivered to client bbbb" in story.headline
 
 
+def test_publications_that_overtake_others_are_delivered() -> None:
+    arrived = passed_on(0, 2, 3, 1)
+    arrived.samples = [
+        Sample(at(401 + place), sample.digest) for place, sample in enumerate(arrived.samples)
+    ]
+    made = evidence(
+        flows=flows(published("k/a", *TIMES, congestion="block"), arrived),
+        declarations=[SUBSCRIBER],
+    )
+    assert only(made).cause == "delivered"
+
+
+def test_a_deletion_is_not_taken_for_a_publication() -> None:
+    sent = published("k/a", *TIMES, congestion="block")
+    sent.samples[3] = sent.samples[3]._replace(digest="")
+    arrived = passed_on(0, 1, 2)
+    made = evidence(flows=flows(sent, arrived), declarations=[SUBSCRIBER])
+    assert f"1 of 4 did not reach client bbbb (packet {TIMES[3]})" in only(made).headline
+
+
 @pytest.mark.parametrize(
     ("kind", "congestion", "cause"),
     [

@@ -107,18 +107,18 @@ def _forwarding(network: Network, flow: Flow, declaration: Declaration) -> Forwa
 
 
 def _arrivals(sent: list[Sample], received: list[Sample]) -> dict[int, Sample]:
-    """The publications that appear on the other link in the same order, by their number.
+    """The publications that appear on the other link, by their number.
 
-    They are compared from the last to the first: a late subscriber gets the last of equal payloads.
+    They are compared from the last to the first: of equal payloads, a late subscriber gets the
+    later ones. The order is not compared, because publications overtake those of lower priority.
     """
     found: dict[int, Sample] = {}
-    place = len(sent)
+    free = list(range(len(sent) - 1, -1, -1))
     for sample in reversed(received):
-        for number in range(place - 1, -1, -1):
-            if _is_same(sent[number], sample):
-                found[number] = sample
-                place = number
-                break
+        number = next((number for number in free if _is_same(sent[number], sample)), None)
+        if number is not None:
+            found[number] = sample
+            free.remove(number)
     return found
 
 

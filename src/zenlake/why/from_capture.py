@@ -148,9 +148,7 @@ class _Reader:
         if event.ignored is not None:
             flow.ignored += 1
             return
-        payload = attributes.payload_of(event)
-        digest = None if payload is None else md5(payload, usedforsecurity=False).hexdigest()
-        self._collector.sample(flow, Sample(at, digest and digest[:_DIGEST_DIGITS]))
+        self._collector.sample(flow, Sample(at, _digest_of(event)))
 
     def _session(self, session: Session) -> None:
         close = self._closes.pop(session, None)
@@ -182,3 +180,12 @@ class _Reader:
         evidence.declarations.sort(key=lambda one: (one.seq, one.session))
         evidence.interests.sort(key=lambda one: (one.seq, one.session))
         evidence.losses.sort(key=lambda loss: (loss.at, loss.kind))
+
+
+def _digest_of(event: MessageSeen) -> str | None:
+    if event.kind == "PUSH/DEL":
+        return ""
+    payload = attributes.payload_of(event)
+    if payload is None:
+        return None
+    return md5(payload, usedforsecurity=False).hexdigest()[:_DIGEST_DIGITS]

@@ -85,7 +85,8 @@ FROM samples WHERE {here} AND key IS NOT NULL AND session IS NOT NULL
 GROUP BY session, sender_zid, key ORDER BY min(seq) LIMIT {limit}
 """
 SAMPLES: Final = """
-SELECT session, sender_zid, key, time_ns, packet, md5(payload)[:12]
+SELECT session, sender_zid, key, time_ns, packet,
+    CASE WHEN kind = 'DEL' THEN '' ELSE md5(payload)[:12] END
 FROM (
     SELECT *, row_number() OVER (PARTITION BY session, sender_zid, key ORDER BY seq) AS number
     FROM samples WHERE {here} AND {asked} AND ignored IS NULL

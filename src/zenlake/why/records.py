@@ -198,7 +198,10 @@ class Sample(NamedTuple):
 
     at: Moment
     digest: str | None
-    """Digest of the payload, to recognize the publication on another link."""
+    """Digest of the payload, to recognize the publication on another link.
+
+    Empty for a deletion; None if the payload is in shared memory.
+    """
 
 
 @dataclass(slots=True)

@@ -88,6 +88,11 @@ def test_options_of_streams_are_refused_by_other_readers() -> None:
         ZenohSource({"path": PATH, "startingOffsets": "x"})
 
 
+def test_a_misspelled_option_of_a_stream_is_suggested() -> None:
+    with pytest.raises(LocalError, match=r"'startingOffset' \(did you mean startingOffsets\?\)"):
+        ZenohSource({"path": PATH, "startingOffset": "latest"})
+
+
 def test_writing_is_refused() -> None:
     source = ZenohSource({"path": PATH})
     with pytest.raises(LocalError, match="reads captures and does not write"):

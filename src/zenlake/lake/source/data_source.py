@@ -35,8 +35,12 @@ class ZenohSource(DataSource):
 
     def __init__(self, options: dict[str, str]) -> None:
         from zenlake.lake.source.catalog_table import options_of_table
-        from zenlake.lake.source.live.options import has_stream_options, read_stream_options
-        from zenlake.lake.source.options import has_path, read_options
+        from zenlake.lake.source.live.options import (
+            STREAM_ONLY,
+            has_stream_options,
+            read_stream_options,
+        )
+        from zenlake.lake.source.options import KNOWN, check_names, has_path, read_options
         from zenlake.lake.source.working_directory import check_paths
 
         super().__init__(options)
@@ -53,6 +57,8 @@ class ZenohSource(DataSource):
                 # Spark does not pass here whether the query is a stream.
                 self._schema_of = read_stream_options(self._given).rows
                 return check_paths(self._schema_of.paths, is_table=False)
+            # A misspelled option may be one of a stream: the error lists those too.
+            check_names(self._given, (*KNOWN, *STREAM_ONLY))
             self._read = self._schema_of = read_options(self._given)
             check_paths(self._read.paths, is_table=self._of_table is not None)
 
