@@ -113,12 +113,20 @@ def _arrivals(sent: list[Sample], received: list[Sample]) -> dict[int, Sample]:
     later ones. The order is not compared, because publications overtake those of lower priority.
     """
     found: dict[int, Sample] = {}
-    free = list(range(len(sent) - 1, -1, -1))
+    free: dict[str | None, list[int]] = {}
+    for number, sample in enumerate(sent):
+        free.setdefault(sample.digest, []).append(number)
     for sample in reversed(received):
-        number = next((number for number in free if _is_same(sent[number], sample)), None)
-        if number is not None:
-            found[number] = sample
-            free.remove(number)
+        # The digest is unknown for payloads in shared memory: they may be any.
+        digests = [*free] if sample.digest is None else [sample.digest, None]
+        ends = [numbers for digest in digests if (numbers := free.get(digest))]
+        for numbers in ends:
+            # What was sent later cannot have arrived earlier either.
+            while numbers and sent[numbers[-1]].at > sample.at:
+                numbers.pop()
+        last = max(filter(None, ends), key=lambda numbers: numbers[-1], default=None)
+        if last is not None:
+            found[last.pop()] = sample
     return found
 
 
@@ -129,12 +137,6 @@ def _span(network: Network, flow: Flow, number: int, arrived: dict[int, Sample])
     )
     until_ns = network.evidence.last_ns if later is None else later.at.time_ns
     return flow.samples[number].at.time_ns, until_ns
-
-
-def _is_same(sent: Sample, received: Sample) -> bool:
-    """Compares payloads; the digest is unknown for payloads in shared memory."""
-    unknown = sent.digest is None or received.digest is None
-    return sent.at <= received.at and (unknown or sent.digest == received.digest)
 
 
 def _cause(
