@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -61,6 +62,18 @@ def keys_in(path: Path) -> set[str]:
     with trace.open(str(path)) as capture:
         found = [event.key for event in capture if isinstance(event, MessageSeen)]
     return {str(key) for key in found if key is not None}
+
+
+def test_command_ends_when_its_folder_is_deleted(tmp_path: Path) -> None:
+    path = tmp_path / "recording"
+    with recorded(path, "a/**") as (recorder, client):
+        client.put("a/x", "recorded")
+        recorder.wait_for_messages(1)
+        shutil.rmtree(path)
+        _, errors = recorder.process.communicate(timeout=20)
+    assert recorder.process.returncode == 1
+    assert "ends: the folder or its last segment was deleted" in errors
+    assert "too slow" not in errors
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -29,6 +29,7 @@ from zenlake.recording.recorder import Recorder
 from zenlake.recording.segment_scan import blocks, scan_segment
 from zenlake.recording.settings import RecordingSettings
 from zenlake.wire import (
+    Fragment,
     Frame,
     Push,
     Put,
@@ -307,3 +308,19 @@ def test_batch_that_rules_cannot_be_applied_to_is_a_gap(tmp_path: Path) -> None:
     assert values(tmp_path) == list(range(20))
     assert losses(tmp_path) == [("tcp_gap", 2 + len(undecodable))]
     assert recorder.dropped_packets == 0
+
+
+def test_segments_are_at_least_as_large_as_the_state_before_them(tmp_path: Path) -> None:
+    """Fragments of an unfinished message are repeated in each segment."""
+    recorder = Recorder(RecordingSettings(str(tmp_path), segment_bytes=100_000))
+    peer = Peer(recorder)
+    count, size = 100, 50_000
+    for number in range(count):
+        fragment = Fragment(peer.sn, more=number < count - 1, payload=b"x" * size)
+        peer.tap.received(bytes(fragment), False)
+        peer.sn += 1
+    settle(recorder)
+    recorder.close()
+    files = [*tmp_path.glob("*.pcapng")]
+    assert len(files) > 3
+    assert sum(file.stat().st_size for file in files) < 2.5 * count * size

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     with record_with(config, keys, tokens) as recording:
         shown = _Shown(recording, args)
         shown.begin()
-        while not ending.wait(min(_LOOK_S, args.progress)):
+        while not ending.wait(min(_LOOK_S, args.progress)) and not recording.failure:
             shown.look()
     return shown.finish()
 
@@ -150,10 +150,11 @@ class _Shown:
             self._print_json("ended", {"seconds": seconds, **stats})
         else:
             print(f"{self._recording.path}: {_totals(stats)}", file=sys.stderr, flush=True)
+        failure = self._recording.failure
         if stats["dropped"]:
-            print_error(f"{stats['dropped']:,} packets were dropped: the disk was too slow or full")
-            return 1
-        return 0 if stats["messages"] else 1
+            cause = failure or "the disk was too slow or full"
+            print_error(f"{stats['dropped']:,} packets were dropped: {cause}")
+        return 0 if stats["messages"] and not stats["dropped"] and not failure else 1
 
     def _print_json(self, event: str, values: dict[str, Any]) -> None:
         print_json({"event": event, **values})

@@ -52,6 +52,7 @@ class Recorder:
         except BaseException:
             self._folder.close()
             raise
+        self._failure = ""
         self._thread = threading.Thread(target=self._run, name="zenlake recorder", daemon=True)
         self._thread.start()
 
@@ -85,6 +86,11 @@ class Recorder:
         """Packets of this recording that are not in it: no room in the queue, or on the disk."""
         return self._writer.dropped
 
+    @property
+    def failure(self) -> str:
+        """Why nothing more is recorded; empty while the recording goes on."""
+        return self._failure or self._writer.failure
+
     def _run(self) -> None:
         queue, writer = self._queue, self._writer
         with suppress(OSError, AttributeError):
@@ -109,6 +115,7 @@ class Recorder:
         except Exception:
             # The node continues; further packets are counted as dropped.
             log.exception("recording to %s ends after an error of zenlake", self.settings.path)
+            self._failure = "an error of zenlake"
             queue.close()
 
     def close(self) -> None:

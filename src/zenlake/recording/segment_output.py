@@ -78,6 +78,11 @@ class SegmentOutput:
         """Packets of this recording that were not written, those of earlier recorders included."""
         return self._dropped_before + self._failed_packets + self._queue.dropped_packets
 
+    @property
+    def failure(self) -> str:
+        """Why nothing more is written; empty while the recording goes on."""
+        return self._outage if self._is_gone else ""
+
     # --- packets -------------------------------------------------------------------------
 
     def _is_group_full(self) -> bool:
@@ -115,7 +120,9 @@ class SegmentOutput:
         written = segment.size - self._head_bytes
         if not written:
             return False
-        if written >= self._settings.segment_bytes:
+        # The next segment repeats the state, such as fragments of large messages. A segment holds
+        # at least as much of its own, so that a recording is at most twice as large as its packets.
+        if written >= max(self._settings.segment_bytes, self._head_bytes):
             return True
         return self._clock() - self._begun_at >= self._settings.segment_seconds
 

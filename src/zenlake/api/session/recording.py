@@ -64,6 +64,11 @@ class Recording(NoConstructor):
             return self._last_stats
         return _stats_of(self._session)
 
+    @property
+    def failure(self) -> str:
+        """Why nothing more is recorded, such as a deleted folder; empty while it goes on."""
+        return _recorder_of(self._session).failure
+
     def close(self) -> None:
         """Close the links, write everything to the disk and complete the last segment."""
         if self._last_stats is None:
@@ -152,12 +157,16 @@ def _node_of(session: Session) -> Node:
 
 
 def _stats_of(session: Session) -> dict[str, int]:
-    node = _node_of(session)
-    recorder = node.tap
-    assert isinstance(recorder, Recorder)
+    recorder = _recorder_of(session)
     return {
         "packets": recorder.written_packets,
         "bytes": recorder.written_bytes,
         "dropped": recorder.dropped_packets,
-        "messages": node.stats()["messages_in"],
+        "messages": _node_of(session).stats()["messages_in"],
     }
+
+
+def _recorder_of(session: Session) -> Recorder:
+    recorder = _node_of(session).tap
+    assert isinstance(recorder, Recorder)
+    return recorder
