@@ -70,6 +70,17 @@ def test_drop_is_one_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert contents(store) == expected({})
 
 
+def test_a_capture_is_dropped_by_any_form_of_its_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = lake(tmp_path / "lake", "a.pcap", "caps/b.pcap", "c.pcap")
+    forms = ["./a.pcap", f"file:{tmp_path}/caps//b.pcap"]
+    assert main(["lake", "drop", "--lake", "lake", *forms]) == 0
+    assert capsys.readouterr().out == "dropped a.pcap\ndropped caps/b.pcap\n"
+    assert contents(store) == expected({"c.pcap": 1})
+
+
 def test_an_unknown_capture_drops_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
