@@ -221,7 +221,7 @@ class Publisher:
         if gone:
             remove, kept = without_captures(self._lake, name, table, gone, self._scratch)
             add += [self._place(name, one._asdict()) for one in kept]
-        if not table.active_files() and not add:
+        if len(table.active_files()) == len(remove) and not add:
             add.append(self._empty_file(name))
         if not add and not remove:
             return table
