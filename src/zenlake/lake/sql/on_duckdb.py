@@ -161,7 +161,7 @@ def opened(
         broken: dict[str, LakeError] = {}
         kind = "TABLE" if is_loaded else "VIEW"
         for table, files in files_by_table.items():
-            source = f"read_parquet({_list(map(_literal, files))}, union_by_name=true)"
+            source = _source(table, files)
             try:
                 columns = _columns(connection, table, source, snapshot)
                 connection.execute(f'CREATE {kind} "{table}" AS SELECT {columns} FROM {source}')
@@ -191,6 +191,16 @@ def opened(
             if unknown is not None and unknown[1].lower() in broken:
                 raise broken[unknown[1].lower()] from None
             raise
+
+
+def _source(table: str, files: Sequence[str]) -> str:
+    """The rows of a table. DuckDB reads no list without a file, which other writers may leave."""
+    if files or table not in TABLES:
+        return f"read_parquet({_list(map(_literal, files))}, union_by_name=true)"
+    columns = (
+        f'CAST(NULL AS {DUCKDB_TYPES[one.type]}) AS "{one.name}"' for one in TABLES[table].columns
+    )
+    return f"(SELECT {', '.join(columns)} WHERE false)"
 
 
 def _damage(error: duckdb.Error, files: Sequence[str]) -> str:
