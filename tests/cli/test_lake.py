@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.publish.small_lake import capture_row, contents, expected, lake
+from tests.lake.publish.small_lake import add, capture_row, contents, expected, lake
 from zenlake.cli.main import main
+from zenlake.lake.publish import Store
+from zenlake.lake.schema import TABLES
 
 
 def test_ls_lists_the_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,6 +70,32 @@ def test_drop_is_one_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["lake", "drop", "b.pcap", "--json", "--lake", str(tmp_path)]) == 0
     assert json.loads(capsys.readouterr().out) == {"dropped": "b.pcap", "version": 5}
     assert contents(store) == expected({})
+
+
+def test_a_lake_without_captures_has_empty_tables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (store := Store(tmp_path)).begin() as run:
+        add(run, "a.pcap")  # the first run, so that no table has a file without rows
+    assert main(["lake", "drop", "--lake", str(tmp_path), "a.pcap"]) == 0
+    assert contents(store) == expected({})
+    capsys.readouterr()
+    for table in TABLES:
+        query = f"SELECT count(*) AS n FROM {table}"
+        assert main(["sql", "--lake", str(tmp_path), "--csv", query]) == 0
+        assert capsys.readouterr() == ("n\n0\n", "")
+        assert len(store.files(table)) == 1
+
+
+def test_a_capture_is_dropped_by_any_form_of_its_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = lake(tmp_path / "lake", "a.pcap", "caps/b.pcap", "c.pcap")
+    forms = ["./a.pcap", f"file:{tmp_path}/caps//b.pcap"]
+    assert main(["lake", "drop", "--lake", "lake", *forms]) == 0
+    assert capsys.readouterr().out == "dropped a.pcap\ndropped caps/b.pcap\n"
+    assert contents(store) == expected({"c.pcap": 1})
 
 
 def test_an_unknown_capture_drops_nothing(

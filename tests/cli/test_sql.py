@@ -155,6 +155,9 @@ def test_other_statements_that_read_are_allowed(ask: Asking) -> None:
     assert "plan" in ask("explain analyze FROM samples")
     assert ask("VALUES (1);").endswith("1\n")
     assert ask("PIVOT samples ON express USING count(*) GROUP BY key")
+    assert "plan" in ask("-- a comment\nEXPLAIN (ANALYZE, FORMAT json) FROM samples")
+    numbers = "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x WHERE n < 2) "
+    assert ask(numbers + "SELECT n, 'copy' AS update FROM x UNION SELECT 3, 'insert'")
 
 
 @pytest.mark.parametrize(
@@ -186,6 +189,13 @@ def test_a_mistake_is_one_line_with_its_place(ask: Asking, query: str, complaint
         "explain (format json) COPY (SELECT 1) TO '{file}' (FORMAT parquet)",
         "/* */ EXPLAIN ANALYZE COPY (SELECT 1) TO '{file}' (FORMAT parquet, USE_TMP_FILE false)",
         "EXPLAIN /* */ ANALYZE COPY (SELECT 1) TO '{file}' (FORMAT parquet, USE_TMP_FILE false)",
+        "EXPLAIN (/*) SELECT 1; -- */ ANALYZE) "
+        "COPY (SELECT 1) TO '{file}' (FORMAT parquet, USE_TMP_FILE false)",
+        "WITH x AS (COPY (SELECT 1) TO '{file}' (FORMAT parquet, USE_TMP_FILE false)) FROM x",
+        "EXPLAIN ANALYZE WITH x AS "
+        "(COPY (SELECT 1) TO '{file}' (FORMAT parquet, USE_TMP_FILE false)) FROM x",
+        "WITH x AS (COPY (SELECT 1) TO '{file}' (FORMAT parquet, USE_TMP_FILE false)) "
+        "PIVOT x ON Count USING count(*)",
         "COPY samples TO '{folder}/new.parquet'",
         "CREATE TABLE t AS SELECT 1",
         "ATTACH '{folder}/x.db'",

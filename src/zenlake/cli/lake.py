@@ -12,6 +12,7 @@ from zenlake.cli.extras import needs_extra
 from zenlake.cli.output import Lines, print_json, safe
 from zenlake.cli.table import table_lines
 from zenlake.errors import LocalError
+from zenlake.lake.address import parse
 from zenlake.lake.publish.manifest import CaptureEntry, Manifest
 from zenlake.limits import LAKE_RETENTION_HOURS_MAX
 
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         operation.description = "Exit codes and examples: zenlake lake --help."
         operation.add_argument("--lake", required=True, metavar="DIR", help="the lake's folder")
         operation.add_argument("--json", action="store_true", help="one JSON object a line")
-    drop.add_argument("captures", nargs="+", metavar="CAPTURE", help="paths as `ls` shows them")
+    drop.add_argument("captures", nargs="+", metavar="CAPTURE", help="paths or addresses")
     vacuum.add_argument(
         "--retain",
         type=_hours,
@@ -119,18 +120,28 @@ def _cells(fact: dict[str, Any]) -> list[str]:
 
 def _drop(store: Any, captures: list[str], as_json: bool) -> None:
     with store.begin() as change:
-        present = store.manifest().captures
-        for capture in captures:
-            if capture not in present:
-                raise LocalError(
-                    f"{store.directory}: no capture {capture!r}{_hint(capture, present)}"
-                )
-        version = change.publish(remove=set(captures))
-    for capture in dict.fromkeys(captures):
+        manifest = store.manifest()
+        names = [_name_in(manifest, capture, store) for capture in captures]
+        version = change.publish(remove=set(names))
+    for capture in dict.fromkeys(names):
         if as_json:
             print_json({"dropped": capture, "version": version})
         else:
             print(f"dropped {safe(capture)}")
+
+
+def _name_in(manifest: Manifest, capture: str, store: Any) -> str:
+    """The name that a capture has in the lake, where it is given by name or by its address."""
+    if capture in manifest.captures:
+        return capture
+    try:
+        name = manifest.name_at(str(parse(capture)))
+    except LocalError:
+        name = ""  # a name that is no address
+    if not name:
+        hint = _hint(capture, manifest.captures)
+        raise LocalError(f"{store.given}: no capture {capture!r}{hint}")
+    return name
 
 
 def _hint(capture: str, present: Any) -> str:

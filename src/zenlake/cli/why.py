@@ -15,6 +15,7 @@ from zenlake.cli.output import Lines, print_json
 from zenlake.cli.progress import watched_steps
 from zenlake.cli.why_text import ReportText
 from zenlake.errors import LocalError
+from zenlake.lake.address import parse
 from zenlake.why import Evidence, Scope, parse_scope, report
 
 EXAMPLES = """examples:
@@ -100,7 +101,13 @@ def _all_evidence(inputs: list[str], scope: Scope, capture: str | None) -> Itera
 
 
 def _is_lake(path: str) -> bool:
-    return os.path.isdir(path) and not is_recording(path)
+    """Whether it is a folder, or an address in a store, where only lakes are read."""
+    if path == "-":
+        return False
+    address = parse(path)
+    if not address.is_local:
+        return True
+    return os.path.isdir(address.path) and not is_recording(address.path)
 
 
 def _evidence(path: str, scope: Scope, capture: str | None) -> Iterator[Evidence]:

@@ -121,7 +121,7 @@ class SegmentOutput:
         if not written:
             return False
         # The next segment repeats the state, such as fragments of large messages. A segment holds
-        # at least as much of its own, so that a recording is at most twice as large as its packets.
+        # at least as many bytes of packets, so that states take at most twice the bytes of packets.
         if written >= max(self._settings.segment_bytes, self._head_bytes):
             return True
         return self._clock() - self._begun_at >= self._settings.segment_seconds

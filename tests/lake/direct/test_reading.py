@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,12 +18,16 @@ from tests.child_process import child_environment
 from tests.lake.direct.failing import end_at_once, say_why
 from tests.trace.sidecar import PATHS
 from zenlake import exit_cleanups
+from zenlake.errors import LocalError
 from zenlake.lake import direct
 from zenlake.lake.direct import capture_tables
 from zenlake.lake.direct.workers import Workers
 from zenlake.lake.errors import LakeError
+from zenlake.lake.plan.capture_names import why_not_opened
 from zenlake.lake.publish import Snapshot
 from zenlake.lake.schema import TABLES
+from zenlake.lake.source import planning
+from zenlake.lake.source.options import read_options
 from zenlake.lake.sql import on_duckdb
 
 QUERIES = str(PATHS["queries"])
@@ -97,6 +102,17 @@ def test_file_that_is_not_a_capture_is_named_in_the_error(
     assert not list(temporary.iterdir())
 
 
+def test_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
+    pipe = str(tmp_path / "pipe.pcap")
+    os.mkfifo(pipe)
+    cause = f"{pipe}: a pipe or device, which is read only once: give a file"
+    with pytest.raises(LakeError, match=re.escape(cause)):
+        direct.read([pipe]).__enter__()
+    assert why_not_opened(pipe) == cause
+    with pytest.raises(LocalError, match=re.escape(cause)):
+        planning.tasks_for(read_options({"path": pipe}), False)
+
+
 def test_a_damaged_capture_is_read_as_far_as_possible(tmp_path: Path) -> None:
     content = Path(PATHS["alias_remapped"]).read_bytes()
     damaged = tmp_path / "damaged.pcapng"
@@ -151,6 +167,7 @@ def test_duckdb_shows_no_progress_bar() -> None:
     program = """
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zenlake.errors import LocalError
 from zenlake.lake import direct
 from zenlake.lake.sql import on_duckdb
 from zenlake.lake.direct.capture_tables import no_rows

@@ -77,6 +77,12 @@ def test_an_unknown_scheme_is_an_error(folder: Path, monkeypatch: pytest.MonkeyP
             inputs_of([address])
 
 
+@pytest.mark.parametrize("scheme", ["s3", "S3A", "gs", "hdfs"])
+def test_addresses_of_stores_name_the_command_that_reads_them(scheme: str) -> None:
+    with pytest.raises(ZenlakeError, match="captures in a store are read by zenlake pipeline"):
+        inputs_of([f"{scheme}://bucket/a.pcap"])
+
+
 def test_file_with_several_names_is_read_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import duckdb
@@ -12,6 +13,7 @@ from deltalake import DeltaTable
 from tests.lake.publish.small_lake import ROWS, add, lake
 from zenlake.lake.publish import Store
 from zenlake.lake.schema import TABLES
+from zenlake.lake.sql import on_duckdb
 from zenlake.limits import LAKE_RETENTION_HOURS_MAX
 
 
@@ -82,3 +84,10 @@ def test_other_writers_keep_old_files_equally_long(store: Store, tmp_path: Path)
     kept = f"interval {LAKE_RETENTION_HOURS_MAX} hours"
     assert settings["delta.deletedFileRetentionDuration"] == kept
     assert settings["delta.logRetentionDuration"] == kept
+
+
+def test_sql_reads_a_table_without_files(store: Store) -> None:
+    # Another writer of Delta may delete all rows.
+    snapshot = dataclasses.replace(store.snapshot(), names=lambda table: [])
+    with on_duckdb.query(snapshot, "SELECT count(*), max(time) FROM samples") as found:
+        assert list(found.rows) == [(0, None)]

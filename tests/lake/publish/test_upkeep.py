@@ -135,3 +135,15 @@ def test_an_old_manifest_cannot_lead_outside(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"0.parquet"', '"../../../x.parquet"'))
     with pytest.raises(LakeError, match="outside the lake"):
         store.snapshot()
+
+
+def test_run_does_not_replace_a_missing_table_by_an_empty_one(tmp_path: Path) -> None:
+    store = lake(tmp_path / "lake", "a")
+    (tmp_path / "lake" / "samples").rename(tmp_path / "samples")
+    with pytest.raises(LakeError, match="the table samples is missing"), store.begin() as run:
+        add(run, "b")
+    (tmp_path / "samples").rename(tmp_path / "lake" / "samples")
+    assert contents(store) == expected({"a": 1})
+    with store.begin() as run:
+        add(run, "b")
+    assert contents(store) == expected({"a": 1, "b": 1})

@@ -130,5 +130,9 @@ def test_commands_work_on_an_object_store(
     assert "\na " in capsys.readouterr().out
     assert main(["sql", "--lake", lake, "--json", "SELECT count(*) AS n FROM messages"]) == 0
     assert capsys.readouterr().out == f'{{"n": {ROWS["messages"]}}}\n'
+    assert main(["why", lake]) == 0
+    assert "a" in capsys.readouterr().out
+    assert main(["lake", "drop", "--lake", lake, "b"]) == 2
+    assert capsys.readouterr().err == f"zenlake: {lake}: no capture 'b'\n"
     assert main(["lake", "ls", "--lake", f"s3://{BUCKET}/nothing"]) == 2
     assert "there is no lake" in capsys.readouterr().err

@@ -135,7 +135,7 @@ class Follower:
             cause = (
                 f"only recent ones of {count:,} samples were compared for trace_id and latencies"
             )
-            lake = self._store.directory
+            lake = self._store.given
             hint = f"zenlake pipeline --follow {self._path} --lake {lake} --until-end"
             self._note(f"{self._path}: {cause}; {hint} compares all of them")
             return None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final
 
 from zenlake.capture.recordings import is_recording, recording_bytes
+from zenlake.errors import LocalError
 from zenlake.lake.address import Address, parse
 from zenlake.lake.errors import LakeError
 
@@ -70,6 +73,14 @@ def size_of(path: str) -> int:
         return 0
 
 
+def check_is_file(path: str) -> None:
+    """LocalError for a pipe or a device, which opening may wait for, and which has no size."""
+    with suppress(OSError):  # opening the file reports it
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise LocalError(f"{path}: a pipe or device, which is read only once: give a file")
+
+
 def why_not_opened(path: str) -> str | None:
     """Why a capture cannot be opened; None if it can."""
     address = parse(path)
@@ -77,10 +88,13 @@ def why_not_opened(path: str) -> str | None:
         if _is_recording(address):
             return None
         if address.is_local:
+            check_is_file(address.path)
             with open(address.path, "rb"):
                 return None
         with address.filesystem.open_input_file(address.fs_path):
             return None
+    except LocalError as error:
+        return str(error)
     except OSError as error:
         return f"{path}: cannot be opened: {error.strerror or _one_line(error)}"
 

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from zenlake.capture.recordings import is_recording
 from zenlake.errors import LocalError
+from zenlake.lake.address import KNOWN
 from zenlake.lake.errors import LakeError
 from zenlake.lake.plan.capture_names import CAPTURE_NAME
 from zenlake.lake.plan.file_search import FileChoice, files_in, paths_matching
@@ -48,6 +49,11 @@ def local_path(path: str) -> str:
     # A name such as `a:b.pcap` is allowed, but no folder called `s3:` makes `s3://` a path.
     if scheme is None or (scheme[2] is None and os.path.lexists(path)):
         return path
+    if f"{scheme[1].lower()}://" in KNOWN:
+        raise LocalError(
+            f"{path}: this takes paths and file: addresses; captures in a store are read by "
+            "zenlake pipeline"
+        )
     if scheme[1].lower() != "file":
         raise LocalError(
             f"{path}: there is no address scheme {scheme[1]!a}; captures are read from paths and "

@@ -11,7 +11,7 @@ from zenlake.errors import ZenlakeError
 from zenlake.lake.address import parse
 from zenlake.lake.errors import LakeError
 from zenlake.lake.jobs import Job, Result
-from zenlake.lake.plan.capture_names import size_of
+from zenlake.lake.plan.capture_names import check_is_file, size_of
 from zenlake.lake.plan.file_digest import FileDigest, sha256_of
 from zenlake.lake.plan.splits import assign, save_splits
 
@@ -37,6 +37,7 @@ def survey_capture(job: Job) -> Result:
         is_local = parse(path).is_local
         if is_local:
             os.stat(path)  # an error if there is no such file
+            check_is_file(path)
         size = size_of(path)
         surveyed = _surveyed_beside_hash if is_local else _surveyed_with_hash
         sha256, found = surveyed(path, size, job)

@@ -159,7 +159,10 @@ class Publisher:
             return dict(zip(names, found, strict=True))
 
     def _ready(self, name: str, publication: Publication) -> Table:
-        table = Table.open(self._lake / name) or self._created(name)
+        if name in publication.tables:
+            table = self._must_open(name)
+        else:
+            table = Table.open(self._lake / name) or self._created(name)
         published = publication.tables.get(name, 0)
         if table.version > published and any(
             version > published for version, facts in table.facts() if "run" in facts
@@ -218,7 +221,7 @@ class Publisher:
         if gone:
             remove, kept = without_captures(self._lake, name, table, gone, self._scratch)
             add += [self._place(name, one._asdict()) for one in kept]
-        if not table.active_files() and not add:
+        if len(table.active_files()) == len(remove) and not add:
             add.append(self._empty_file(name))
         if not add and not remove:
             return table

@@ -26,12 +26,12 @@ class Store:
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.address: Address = parse(directory)
-        self._given = os.fspath(directory)
+        self.given = os.fspath(directory)
 
     @property
     def directory(self) -> Path:
-        """The address as given, for messages and for file names that are derived from it."""
-        return Path(self._given)
+        """The address as given, for names of files made from it. `given` is the text."""
+        return Path(self.given)
 
     def version(self) -> int | None:
         """The version that readers see; None if there is none yet."""
@@ -52,7 +52,7 @@ class Store:
         publication = self._publication()
         if not publication.version:
             self._check_folder()
-            raise LakeError("there is no lake", self._given)
+            raise LakeError("there is no lake", self.given)
         manifest = self._manifest(publication)
 
         def names(table: str) -> list[str]:
@@ -87,7 +87,7 @@ class Store:
         found = read_log(captures).publication
         if found.schema_version > SCHEMA_VERSION:
             cause = f"schema {found.schema_version}, known: {SCHEMA_VERSION}"
-            raise LakeError(f"written by a newer zenlake ({cause})", self._given)
+            raise LakeError(f"written by a newer zenlake ({cause})", self.given)
         return found
 
     def _manifest(self, publication: Publication) -> Manifest:
@@ -106,7 +106,7 @@ class Store:
     def _table(self, name: str, version: int) -> Table:
         found = Table.open(self.address / name, version)
         if found is None:
-            raise LakeError(f"the table {name} is missing", self._given)
+            raise LakeError(f"the table {name} is missing", self.given)
         return found
 
     def _is_of_old_format(self) -> bool:
@@ -117,4 +117,4 @@ class Store:
         names = set(names_in(self.address))
         known = {*TABLES, STAGING, FOLLOWED, *old_format.NAMES}
         if names and names.isdisjoint(known):
-            raise LakeError("the folder is not empty and is no lake: choose another", self._given)
+            raise LakeError("the folder is not empty and is no lake: choose another", self.given)

@@ -20,6 +20,7 @@ from zenlake.errors import CaptureError, LocalError
 from zenlake.lake.derive.duck.build import DECLARATIONS_OF_SPLIT
 from zenlake.lake.errors import LakeError
 from zenlake.lake.jobs import Job
+from zenlake.lake.plan.capture_names import check_is_file
 from zenlake.lake.plan.inputs import Input, inputs_of, place_hint
 from zenlake.lake.plan.splits import split_file
 from zenlake.lake.plan.survey_task import SPLIT_BYTES, survey_splits
@@ -92,6 +93,7 @@ def _surveyed(
     which Spark would retry."""
     try:
         one.capture.encode()
+        check_is_file(one.path)
         size = _size_of(one.path)
         if not size and not tolerance.corrupt and not is_recording(one.path):
             raise LakeError(

@@ -6,6 +6,7 @@ those, so anything but a query is refused before it runs.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -31,14 +32,23 @@ from zenlake.limits import SQL_BYTES_MAX, SQL_SPILL_BYTES_MAX
 
 _ROWS_AT_ONCE: Final = 4_096
 _JOIN_S: Final = 1.0
-_EXPLAIN: Final = re.compile(r"\s*explain\s+(?:analyze\s+)?(?:\([^)]*\)\s*)?", re.IGNORECASE)
+_EXPLAIN: Final = re.compile(
+    r"""(?:\s|--[^\r\n]*\n)* explain\s+ (?:analyze\s+)? (?:\((?:[\w\s,]|'\w*')*\)\s*)?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""EXPLAIN with its options, without comments of the kind `/* */`, which may hide a bracket."""
 _ADVICE: Final = "\nPossible solutions"
 """Start of DuckDB's advice to change settings, which are locked here."""
 _PLACE: Final = re.compile(r"\n+LINE (\d+): (.*)\n( *)\^", re.DOTALL)
 _UNKNOWN_TABLE: Final = re.compile(r"Table with name (\w+) does not exist")
 _GLOB: Final = re.compile(r"[*?\[]")
-# `MULTI` is PIVOT, which first queries its columns.
-_QUERIES: Final = {"SELECT", "MULTI"}
+_SELECT: Final = "SELECT"
+_PIVOT: Final = "MULTI"
+"""PIVOT first queries its columns."""
+_CHANGES: Final = re.compile(r"\b(?:copy|insert|update|delete|merge)\b", re.IGNORECASE)
+"""A query may have statements that change something: `WITH x AS (COPY ...) SELECT ...`."""
+_QUERY_NODES: Final = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
+"""Nodes of DuckDB's syntax tree for queries; others are such as COPY_QUERY_NODE."""
 
 _DESCRIBE: Final = re.compile(r"\s*desc(?:ribe)?\s+(?:table\s+)?\"?(\w+)\"?\s*;?\s*", re.IGNORECASE)
 
@@ -151,7 +161,7 @@ def opened(
         broken: dict[str, LakeError] = {}
         kind = "TABLE" if is_loaded else "VIEW"
         for table, files in files_by_table.items():
-            source = f"read_parquet({_list(map(_literal, files))}, union_by_name=true)"
+            source = _source(table, files)
             try:
                 columns = _columns(connection, table, source, snapshot)
                 connection.execute(f'CREATE {kind} "{table}" AS SELECT {columns} FROM {source}')
@@ -181,6 +191,16 @@ def opened(
             if unknown is not None and unknown[1].lower() in broken:
                 raise broken[unknown[1].lower()] from None
             raise
+
+
+def _source(table: str, files: Sequence[str]) -> str:
+    """The rows of a table. DuckDB reads no list without a file, which other writers may leave."""
+    if files or table not in TABLES:
+        return f"read_parquet({_list(map(_literal, files))}, union_by_name=true)"
+    columns = (
+        f'CAST(NULL AS {DUCKDB_TYPES[one.type]}) AS "{one.name}"' for one in TABLES[table].columns
+    )
+    return f"(SELECT {', '.join(columns)} WHERE false)"
 
 
 def _damage(error: duckdb.Error, files: Sequence[str]) -> str:
@@ -249,11 +269,44 @@ def _check_reads_only(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     if len(statements) != 1:
         raise LakeError(f"expected one query, not {len(statements)}", "SQL")
     [statement] = statements
+    text = sql
     if statement.type.name == "EXPLAIN":
         # EXPLAIN ANALYZE runs the statement.
-        statements = connection.extract_statements(_EXPLAIN.sub("", statement.query, count=1))
-    if any(statement.type.name not in _QUERIES for statement in statements):
+        prefix = _EXPLAIN.match(sql)
+        text = "" if prefix is None else sql[prefix.end() :]
+        statements = connection.extract_statements(text)
+    if len(statements) != 1 or not _is_query(connection, statements[0].type.name, text):
         raise LakeError(READ_ONLY, "SQL")
+
+
+def _is_query(connection: duckdb.DuckDBPyConnection, kind: str, sql: str) -> bool:
+    if kind not in (_SELECT, _PIVOT):
+        return False
+    if not _CHANGES.search(sql):
+        return True
+    if kind == _PIVOT:
+        return False  # DuckDB has no syntax tree of it
+    row = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchone() or ("{}",)
+    try:
+        tree = json.loads(row[0])
+    except RecursionError:
+        return False
+    return tree.get("error") is False and _node_types(tree) <= _QUERY_NODES
+
+
+def _node_types(tree: Any) -> set[str]:
+    found: set[str] = set()
+    pending = [tree]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, dict):
+            kind = one.get("type")
+            if isinstance(kind, str) and kind.endswith("_NODE"):
+                found.add(kind)
+            pending += one.values()
+        elif isinstance(one, list):
+            pending += one
+    return found
 
 
 def execute(connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = ()) -> None:

@@ -78,7 +78,7 @@ def read_until_it_fails(stream: Stream) -> None:
         ({"path": "/x", "checkpointLocation": "/y"}, "checkpointLocation is for the writer"),
         (
             {"connect": "tcp/a:1", "subscribe": "a", "checkpointLocation": "s3://a/b"},
-            "no address scheme 's3'",
+            "this takes paths and file: addresses",
         ),
     ],
 )
