@@ -10,6 +10,7 @@ import json
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from zenlake import trace
 from zenlake.capture.segment_format import FIRST
 from zenlake.recording.packet_headers import End, UdpHeaders, end_of_locator
 from zenlake.recording.state_tracker import StatePacket
-from zenlake.trace import MessageSeen, TraceEvent
+from zenlake.trace import MessageSeen, TraceEvent, Undecoded
 
 GROUP = "224.0.0.225"
 MODULES = [pytest.param("zenlake"), pytest.param("zenoh", marks=pytest.mark.real)]
@@ -92,6 +93,15 @@ def by_sender(events: list[TraceEvent]) -> dict[str, list[tuple[object, ...]]]:
     return found
 
 
+def undecoded(events: list[TraceEvent]) -> dict[str, int]:
+    """The bytes that were not decoded, by state."""
+    found: Counter[str] = Counter()
+    for event in events:
+        if isinstance(event, Undecoded):
+            found[event.state] += event.bytes
+    return dict(found)
+
+
 def put_until(publish: Callable[[], None], is_done: Callable[[], bool]) -> None:
     """Publish until the value arrives: members that have received no JOIN yet miss it."""
     deadline = time.monotonic() + PATIENCE_S
@@ -130,11 +140,14 @@ def test_group_is_recorded_as_a_capture_of_it_shows(
             time.sleep(0.7)  # some more JOINs
         time.sleep(0.3)
     time.sleep(0.3)
-    expected = by_sender(capture.close())
+    captured = capture.close()
     with trace.open(str(folder)) as recorded:
-        found = by_sender(list(recorded))
-        assert recorded.undecoded == {}
+        events = list(recorded)
         assert not recorded.is_damaged
+    # On a busy machine an official node may send a FRAME before its first JOIN.
+    assert undecoded(events) == undecoded(captured)
+    assert name == "zenoh" or undecoded(events) == {}
+    expected, found = by_sender(captured), by_sender(events)
     assert len(expected) == 2
     assert found == expected
     kinds = [value[2] for values in found.values() for value in values]
