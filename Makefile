@@ -49,6 +49,7 @@ LONG += routing/network/test_network_memory.py test_sources.py trace/test_byte_e
 LONG += trace/test_losses.py testing/simulation/test_seeds.py testing/simulation/test_router_seeds.py
 LONG += testing/simulation/test_schedules.py
 LONG += hostile/test_many_flows.py recording/test_faults.py recording/test_killed_recorder.py
+LONG += recording/test_redacted_captures.py recording/test_topology_state.py
 # What is tested on plain Python before everything is tested compiled.
 FIRST := -m "not spark and not real" $(ONLY_PLAIN:%=--ignore=tests/%) $(LONG:%=--ignore=tests/%)
 

@@ -87,7 +87,7 @@ def test_follower_goes_on_behind_the_last_version(tmp_path: Path, here: Any) -> 
     random = Random(7)
     starts = 0
     while not recording.is_written:
-        recording.grow(random.randint(1, 300), 20)
+        recording.grow(random.randint(1, 300 if IS_FULL else 600), 20)
         with opened(recording, lake, here, Settings(rows_max=400)) as follower:
             starts += 1
             follower.step()
@@ -168,7 +168,7 @@ def test_oldest_events_above_the_limit_are_given_up_and_reported(tmp_path: Path,
     settings = Settings(settle_events=50, pending_events=100)
     with opened(recording, lake, here, settings) as follower:
         while not recording.is_written:
-            recording.grow(90)
+            recording.grow(90 if IS_FULL else 180)
             follower.step()
     kept = [pq.read_metadata(file).num_rows for file in state_files(lake)]
     assert sum(kept) < 400

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.xdist_group("faults")
 
-DRIVER_KILLS = 30 if IS_FULL else 2
+DRIVER_KILLS = 30 if IS_FULL else 3
 WORKER_KILLS = 20 if IS_FULL else 1
 PATIENCE_S = 300.0
 """A start of Spark takes minutes on a busy machine."""

@@ -18,7 +18,7 @@ from zenlake.trace.rows.seq import ORDINAL_BITS
 
 TABLES = ("queries", "replies")
 SIZE = 110
-SMALL_BATCH = "16k" if IS_FULL else "24k"
+SMALL_BATCH = "16k" if IS_FULL else "32k"
 NUMBERS = ("seq", "query_seq", "trace_id")
 
 
@@ -60,7 +60,7 @@ def without_numbers(found: pa.Table) -> list[str]:
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("limit", ["8k" if IS_FULL else "24k", "1g"])
+@pytest.mark.parametrize("limit", ["8k" if IS_FULL else "40k", "1g"])
 def test_every_row_is_read_once(
     tmp_path: Path, packets: list[Packet], expected: dict[str, pa.Table], table: str, limit: str
 ) -> None:
