@@ -17,13 +17,15 @@ from typing import Any, Final
 from zenlake import trace
 from zenlake.capture.recordings import is_recording, recording_bytes
 from zenlake.errors import CaptureError, LocalError
+from zenlake.lake.address import is_stored
 from zenlake.lake.derive.duck.build import DECLARATIONS_OF_SPLIT
-from zenlake.lake.errors import LakeError
+from zenlake.lake.errors import LakeError, cause_of
 from zenlake.lake.jobs import Job
 from zenlake.lake.plan.capture_names import check_is_file
 from zenlake.lake.plan.inputs import Input, inputs_of, place_hint
 from zenlake.lake.plan.splits import split_file
 from zenlake.lake.plan.survey_task import SPLIT_BYTES, survey_splits
+from zenlake.lake.source import stored
 from zenlake.lake.source.options import Options, Tolerance
 
 _PARTITIONS_PER_CORE: Final = 2
@@ -93,13 +95,12 @@ def _surveyed(
     which Spark would retry."""
     try:
         one.capture.encode()
-        check_is_file(one.path)
-        size = _size_of(one.path)
+        size, readable = _opened(one.path, folder)
         if not size and not tolerance.corrupt and not is_recording(one.path):
             raise LakeError(
                 "0 bytes: not a capture (option ignoreCorruptFiles leaves it out)", one.capture
             )
-        with trace.open(one.path) as opened:
+        with stored.named_as_given(one.path, one.capture), trace.open(readable) as opened:
             next(opened.steps(), None)
         return {"size": size, **survey_splits(one.path, size, folder / _SURVEY, splits_max)}
     except UnicodeEncodeError:
@@ -116,30 +117,34 @@ def _surveyed(
         raise
 
 
-def _size_of(path: str) -> int:
-    """The size of a file; OSError if it cannot be opened."""
+def _opened(path: str, folder: Path) -> tuple[int, str]:
+    """The size of a capture, and a local file that shows whether it is one; OSError."""
+    if is_stored(path):
+        return stored.head_of(path, folder)
+    check_is_file(path)
     if is_recording(path):
-        return recording_bytes(path)
+        return recording_bytes(path), path
     with open(path, "rb") as file:
-        return os.fstat(file.fileno()).st_size
+        return os.fstat(file.fileno()).st_size, path
 
 
 def _not_opened(one: Input, error: OSError) -> LakeError:
-    return LakeError(f"cannot be opened: {error.strerror}{place_hint(one.capture)}", one.capture)
+    return LakeError(f"cannot be opened: {cause_of(error)}{place_hint(one.capture)}", one.capture)
 
 
 def present(jobs: list[Job], tolerance: Tolerance) -> Iterator[Job]:
-    """Jobs whose file is on this machine; a missing one is skipped or an error."""
+    """Jobs whose file this machine finds; a missing one is skipped or an error."""
     for job in jobs:
-        if os.path.exists(job["path"]):
+        path = job["path"]
+        if stored.exists(job) if is_stored(path) else os.path.exists(path):
             yield job
         elif not tolerance.missing:
             raise LakeError("existed when the query was planned, but is missing", job["capture"])
 
 
 def unpack(job: Job, folder: Path) -> Job:
-    """The job for the pipeline's task, with the survey in a folder."""
+    """The job for the pipeline's task, with the survey, or a copy of the capture, in a folder."""
     folder.mkdir(exist_ok=True)
     for name, content in job.get("kept", {}).items():
         (folder / name).write_bytes(zlib.decompress(content))
-    return {**job, "survey": str(folder / _SURVEY)}
+    return {**stored.on_this_machine(job, folder), "survey": str(folder / _SURVEY)}
