@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -19,7 +20,7 @@ from zenlake.lake import direct
 from zenlake.lake.plan import survey_task
 from zenlake.lake.plan.file_search import FileChoice
 from zenlake.lake.plan.inputs import captures_in, inputs_of
-from zenlake.lake.source import planning
+from zenlake.lake.source import planning, stored
 from zenlake.lake.source.live.planner import open_folder
 from zenlake.lake.source.options import read_options
 
@@ -35,21 +36,21 @@ FOLDER = f"s3a://{BUCKET}/names"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def stored(s3_port: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder, and the same files in the bucket; afterwards two captures in `caps`."""
-    folder = tmp_path_factory.mktemp("stored")
+def folder(s3_port: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose files are also in the bucket, which has captures and bad files besides."""
+    place, bad = tmp_path_factory.mktemp("names"), tmp_path_factory.mktemp("bad")
     for name in NAMES:
-        path = folder / name
+        path = place / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
         server.put(s3_port, path, f"names/{name}")
     for source in (QUERIES, ROUTER):
         server.put(s3_port, source, f"caps/{source.name}")
-    for name, content in (("bad.pcap", b"no capture at all"), ("empty.pcap", b"")):
-        (folder / "other.bin").write_bytes(content)
-        server.put(s3_port, folder / "other.bin", f"bad/{name}")
-    (folder / "other.bin").unlink()
-    return folder
+    (bad / "bad.pcap").write_bytes(b"no capture at all")
+    (bad / "empty.pcap").touch()
+    for path in bad.iterdir():
+        server.put(s3_port, path, f"bad/{path.name}")
+    return place
 
 
 @pytest.fixture(autouse=True)
@@ -71,8 +72,8 @@ def names(path: str, choice: FileChoice, root: str) -> list[str]:
     [FileChoice(), FileChoice("*.{pcap,txt}"), FileChoice(is_recursive=True)],
     ids=["all", "filter", "recursive"],
 )
-def test_same_files_are_found_as_in_a_folder(path: str, choice: FileChoice, stored: Path) -> None:
-    expected = names(f"{stored}{path}", choice, str(stored))
+def test_same_files_are_found_as_in_a_folder(path: str, choice: FileChoice, folder: Path) -> None:
+    expected = names(f"{folder}{path}", choice, str(folder))
     assert names(f"{FOLDER}{path}", choice, FOLDER) == expected
     assert expected
 
@@ -166,6 +167,24 @@ def test_missing_and_corrupt_files_of_the_source(s3: int) -> None:
     with pytest.raises(ZenlakeError, match=rf"^{bad}/empty.pcap: 0 bytes: not a capture"):
         read(f"{bad}/empty.pcap")
     assert read(bad, ignoreCorruptFiles="true").num_rows == 0
+
+
+def test_requests_for_many_captures_overlap(s3: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = Barrier(8, timeout=60)
+
+    def waiting(path: str, folder: Path) -> tuple[int, str]:
+        together.wait()
+        return head_of(path, folder)
+
+    head_of = stored.head_of
+    monkeypatch.setattr(stored, "head_of", waiting)
+    for number in range(8):
+        server.put(s3, ROUTER, f"many/{number}.pcapng")
+    folder = f"s3://{BUCKET}/many"
+    tasks = planning.tasks_for(read_options({"path": folder, "partitions": "1"}), False)
+    assert [job["capture"] for [*jobs] in tasks for job in jobs] == [
+        f"{folder}/{number}.pcapng" for number in range(8)
+    ]
 
 
 @pytest.mark.parametrize("table", ["messages", "queries"])

@@ -10,8 +10,10 @@ import heapq
 import os
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import Any, Final
 
 from zenlake import trace
@@ -31,6 +33,9 @@ from zenlake.lake.source.options import Options, Tolerance
 _PARTITIONS_PER_CORE: Final = 2
 _FILE_BYTES: Final = 64 << 10
 """The cost of opening a file, as a number of bytes that could be read instead."""
+_REQUESTS_MAX: Final = 16
+_ONE_SURVEY: Final = Lock()
+"""The survey of a large capture takes memory and all of the processor."""
 _SURVEY: Final = "survey.npz"
 
 
@@ -43,7 +48,7 @@ def tasks_for(options: Options, is_derived: bool) -> list[list[Job]]:
     is_split = not is_derived or options.table.name in DECLARATIONS_OF_SPLIT.gives
     inputs = inputs_of(options.paths, options.files, options.tolerance.missing)
     splits_max = tasks_max if is_split else 1
-    jobs = [job for one in inputs for job in _jobs_of(one, splits_max, options.tolerance)]
+    jobs = [job for found in _each_jobs(inputs, splits_max, options.tolerance) for job in found]
     tasks = [[job] for job in jobs if job["splits"]]
     small = [job for job in jobs if not job["splits"]]
     size = sum(job["size"] for job in small)
@@ -69,6 +74,22 @@ def _balanced(jobs: list[Job], count: int) -> list[list[Job]]:
         # Opening a file has a cost too.
         heapq.heapreplace(loads, (load + job["size"] + _FILE_BYTES, number))
     return [sorted(task, key=lambda job: job["place"]) for task in tasks]
+
+
+def _each_jobs(inputs: list[Input], splits_max: int, tolerance: Tolerance) -> Iterator[list[Job]]:
+    """The jobs of each capture. Several requests to a store wait at once for their answers."""
+
+    def jobs_of(one: Input) -> list[Job]:
+        return _jobs_of(one, splits_max, tolerance)
+
+    if not any(is_stored(one.path) for one in inputs):
+        yield from map(jobs_of, inputs)
+        return
+    pool = ThreadPoolExecutor(_REQUESTS_MAX)
+    try:
+        yield from pool.map(jobs_of, inputs)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _jobs_of(one: Input, splits_max: int, tolerance: Tolerance) -> list[Job]:
@@ -102,7 +123,8 @@ def _surveyed(
             )
         with stored.named_as_given(one.path, one.capture), trace.open(readable) as opened:
             next(opened.steps(), None)
-        return {"size": size, **survey_splits(one.path, size, folder / _SURVEY, splits_max)}
+        with _ONE_SURVEY:
+            return {"size": size, **survey_splits(one.path, size, folder / _SURVEY, splits_max)}
     except UnicodeEncodeError:
         raise LocalError(f"{one.capture!a}: its name is not UTF-8, as tables need it") from None
     except FileNotFoundError as error:
