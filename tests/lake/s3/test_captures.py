@@ -89,6 +89,17 @@ def test_existing_name_is_not_a_pattern() -> None:
     assert captures_in([path]) == [one.capture for one in inputs_of([path])] == [path]
 
 
+def test_empty_names_of_folders_end_a_search() -> None:
+    """The listing of a folder then contains the folder itself."""
+    client = pytest.importorskip("boto3").client("s3")
+    for key in ("odd//b.pcap", "odd/sub/", "odd/a.pcap"):
+        client.put_object(Bucket=BUCKET, Key=key, Body=b"")
+    folder = f"s3://{BUCKET}/odd"
+    for path in (folder, f"{folder}/**/*.pcap"):
+        found = inputs_of([path], FileChoice(is_recursive=True))
+        assert [one.capture for one in found] == [f"{folder}/a.pcap"]
+
+
 def test_files_are_chosen_by_time() -> None:
     hour_ns = 3_600 * 10**9
     now_ns = int(datetime.now(UTC).timestamp()) * 10**9

@@ -17,8 +17,8 @@ from zenlake.lake.errors import LakeError, cause_of
 from zenlake.lake.jobs import Job
 from zenlake.lake.stored_files import fetch
 
-_HEAD_BYTES: Final = 64 << 10
-"""Enough to see whether a file is a capture."""
+_HEAD_BYTES: Final = 256 << 10
+"""Enough to see whether a file is a capture: zstd decompresses blocks of up to 128 KiB."""
 _COPY: Final = "capture"
 
 
