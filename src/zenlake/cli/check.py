@@ -13,6 +13,7 @@ from zenlake import rules
 from zenlake.cli.decode.text import count_text
 from zenlake.cli.output import Lines, painter, print_json, safe
 from zenlake.cli.progress import watched_steps
+from zenlake.cli.stored_captures import refuse_stored
 from zenlake.errors import LocalError
 from zenlake.rules import ERROR, RULES, SEVERITIES, Finding, Rule
 from zenlake.rules.registry import BY_TOPIC
@@ -62,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
     for port in args.port:
         if not 0 < port < 65_536:
             raise LocalError(f"--port must be 1 to 65535, not {port}")
+    refuse_stored("check", args.files)
     # As in decode: messages form no reference cycles.
     gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
     is_bad = False

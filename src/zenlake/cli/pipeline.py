@@ -25,6 +25,7 @@ EXAMPLES = """examples:
   zenlake pipeline robot.pcapng --lake robots.lake
   zenlake pipeline monday.pcap.gz tuesday.pcap.gz --lake robots.lake
   zenlake pipeline captures/ --lake robots.lake --master 'local[4]'
+  zenlake pipeline 'captures/2026-*.pcapng' --lake robots.lake
   zenlake pipeline --follow recording/ --lake robots.lake
   zenlake pipeline s3://bucket/captures --lake s3://bucket/robots.lake --master spark://host:7077
   zenlake sql --lake robots.lake "SELECT key, verdict, reason FROM queries"
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "inputs",
         nargs="+",
         metavar="INPUT",
-        help="captures, or folders of them; paths or addresses",
+        help="captures, folders of them or patterns; paths or addresses",
     )
     add("--lake", required=True, metavar="DIR", help="the lake, a folder or an address")
     add("--master", metavar="MASTER", help="local[4], spark://..., sc://...; default: this machine")
@@ -89,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     with needs_extra("pipeline", "lake"):
         from zenlake.lake.pipeline import run as run_pipeline
-        from zenlake.lake.plan.capture_names import captures_in
+        from zenlake.lake.plan.inputs import captures_in
         from zenlake.lake.spark import QUICK_START, session
     paths = captures_in(args.inputs)
     if (args.master or "local").startswith("local") and not _any_opens(paths):

@@ -19,8 +19,10 @@ from zenlake.cli.sql_file import AnswerFile
 from zenlake.cli.sql_process import bounded
 from zenlake.cli.sql_prompt import run_prompt
 from zenlake.cli.sql_rows import csv_lines, json_lines, text_lines
+from zenlake.cli.stored_captures import CAPTURE_ENDINGS
 from zenlake.cli.table_source import opened_captures, opened_lake, start_quickly
 from zenlake.errors import LocalError
+from zenlake.lake.address import is_stored
 from zenlake.limits import SQL_BYTES_MAX, SQL_SECONDS_MAX
 
 if TYPE_CHECKING:
@@ -30,10 +32,10 @@ if TYPE_CHECKING:
 MEMORY_MIB_MIN = 64
 """The memory that DuckDB needs for a row group."""
 _DIGITS_MAX = 10
-_CAPTURE_ENDINGS = (".pcap", ".pcapng", ".cap", ".gz", ".zst")
 EXAMPLES = """examples:
   zenlake sql robot.pcapng "SELECT kind, count(*) AS n FROM messages GROUP BY kind ORDER BY n DESC"
   zenlake sql monday.pcapng 'tuesday*.pcapng' "SELECT capture, count(*) FROM queries GROUP BY 1"
+  zenlake sql s3://bucket/captures "SELECT kind, count(*) FROM messages GROUP BY kind"
   zenlake sql --lake DIR "SELECT key, payload FROM samples WHERE ke_intersects(key, 'robot/**')"
   zenlake sql --lake DIR --json "SELECT * FROM queries WHERE verdict = 'timeout'" | jq .key
   zenlake sql --lake DIR -o sessions.parquet "FROM sessions"
@@ -202,13 +204,13 @@ def _captures_and_query(args: argparse.Namespace) -> tuple[list[str], str | None
     if not words:
         raise LocalError("nothing to query: name captures before the query, or --lake DIR")
     for word in words:
-        if " " in word and not os.path.lexists(word):
+        if " " in word and not os.path.lexists(word) and not is_stored(word):
             raise LocalError(f"{word}: no such capture; the query comes last, after the captures")
     return words, query
 
 
 def _is_capture(word: str) -> bool:
-    return os.path.lexists(word) or word.endswith(_CAPTURE_ENDINGS)
+    return os.path.lexists(word) or word.endswith(CAPTURE_ENDINGS) or is_stored(word)
 
 
 def _answer(

@@ -13,6 +13,7 @@ from zenlake.capture.recordings import is_recording
 from zenlake.cli.extras import needs_extra
 from zenlake.cli.output import Lines, print_json
 from zenlake.cli.progress import watched_steps
+from zenlake.cli.stored_captures import CAPTURE_ENDINGS, refuse_stored
 from zenlake.cli.why_text import ReportText
 from zenlake.errors import LocalError
 from zenlake.lake.address import parse
@@ -118,6 +119,8 @@ def _evidence(path: str, scope: Scope, capture: str | None) -> Iterator[Evidence
 
         yield read_capture(path, scope, lambda trace: watched_steps(trace, [path]))
         return
+    if path.endswith(CAPTURE_ENDINGS):
+        refuse_stored("why", [path])
     with needs_extra("why", "sql"):
         from zenlake.why.from_lake import read_lake
     yield from read_lake(path, scope, capture)

@@ -37,6 +37,11 @@ _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?=/)")
 _MISSPELT: Final = re.compile(r"(s3|s3a|s3n|gs|gcs|hdfs|viewfs)(?://|:(?!/))", re.IGNORECASE)
 """The scheme of a store without its colon or its slashes."""
 _SLASHES: Final = re.compile(r"/{2,}")
+_ROOT: Final = re.compile(r"[^/]+/+[^/]*")
+_CREDENTIALS: Final = re.compile(
+    r"^/*[^/]*@|[?&](access_key|secret_key|session_token)=", re.IGNORECASE
+)
+"""Keys before the name of a bucket, or in a query string, as some tools take them."""
 
 
 class Address:
@@ -112,12 +117,28 @@ def _endpoint_options() -> dict[str, str]:
     return {"endpoint_override": host.rstrip("/"), "scheme": scheme}
 
 
+def is_stored(text: str) -> bool:
+    """Whether a text is an address in a store; an existing local file is none."""
+    match = _SCHEME.match(text)
+    if match is None or _ALIASES.get(match[1].lower(), LOCAL) == LOCAL:
+        return False
+    return not os.path.lexists(text)
+
+
+def divided(text: str) -> tuple[str, str]:
+    """An address in a store as its scheme with bucket or host, and the path in it."""
+    match = _ROOT.match(text)
+    root = match[0] if match else text
+    return root, text[len(root) :]
+
+
 def parse(text: str | os.PathLike[str]) -> Address:
     """Parses a path or an address. An unknown scheme is an error, not the name of a folder."""
     text = os.fspath(text)
     match = _SCHEME.match(text)
     misspelt = _MISSPELT.match(text)
     if misspelt is not None and not os.path.lexists(text):
+        _check_no_credentials(misspelt[1], text[misspelt.end() :])
         whole = f"{misspelt[1]}://{text[misspelt.end() :]}"
         raise LocalError(f"{text}: write {whole} for the address, ./{text} for a local path")
     if match is None or os.path.lexists(text):
@@ -132,6 +153,8 @@ def parse(text: str | os.PathLike[str]) -> Address:
         if host not in ("", "localhost"):
             raise LocalError(f"{text}: a file: address names no host")
         return Address(LOCAL, os.path.normpath(unquote(path)))
+    if scheme in ("s3", "gs"):
+        _check_no_credentials(match[1], rest)
     path = _SLASHES.sub("/", rest.lstrip("/")).rstrip("/")
     if not path:
         raise LocalError(f"{text}: the address names no bucket or host")
@@ -146,3 +169,11 @@ def _host_and_path(rest: str) -> tuple[str, str]:
         host, _, path = rest[2:].partition("/")
         return host, f"/{path}"
     return "", rest
+
+
+def _check_no_credentials(scheme: str, rest: str) -> None:
+    """LocalError for an address with credentials, which messages and tables would show."""
+    if _CREDENTIALS.search(rest):
+        raise LocalError(
+            f"{scheme}://...: the address has credentials in it: set them in the environment"
+        )

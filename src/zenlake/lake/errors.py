@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 from zenlake.errors import ZenlakeError
 
 
@@ -17,3 +20,11 @@ class LakeError(ZenlakeError):
     def from_os(cls, error: OSError, place: object) -> LakeError:
         """The system's message, with the path that it names."""
         return cls(error.strerror or str(error), error.filename or place)
+
+
+def cause_of(error: OSError | ValueError) -> str:
+    """The cause without the path, in one line. Arrow's errors of stores have no `strerror`."""
+    if isinstance(error, FileNotFoundError):
+        return os.strerror(errno.ENOENT)
+    cause = error.strerror if isinstance(error, OSError) else None
+    return " ".join((cause or str(error)).split())

@@ -1,4 +1,7 @@
-"""Operations on files of a lake, on this machine or in a store."""
+"""Operations on files of a lake, on this machine or in a store.
+
+Arrow would compress or decompress files with names like `x.gz`: here they stay as they are.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from zenlake.lake.address import Address
-from zenlake.lake.errors import LakeError
+from zenlake.lake.errors import LakeError, cause_of
 
 
 def put_file(source: Path, target: Address) -> None:
@@ -27,7 +30,7 @@ def put_file(source: Path, target: Address) -> None:
             return
         with (
             open(source, "rb") as file,
-            target.filesystem.open_output_stream(target.fs_path) as out,
+            target.filesystem.open_output_stream(target.fs_path, compression=None) as out,
         ):
             shutil.copyfileobj(file, out, 8 << 20)
     source.unlink()
@@ -51,7 +54,7 @@ def fetch(source: Address, folder: Path) -> Path:
     with _as_lake_errors(source):
         folder.mkdir(parents=True, exist_ok=True)
         with (
-            source.filesystem.open_input_stream(source.fs_path) as file,
+            source.filesystem.open_input_stream(source.fs_path, compression=None) as file,
             open(target, "wb") as out,
         ):
             shutil.copyfileobj(file, out, 8 << 20)
@@ -122,5 +125,4 @@ def _as_lake_errors(address: Address) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        cause = error.strerror or " ".join(str(error).split())
-        raise LakeError(cause, address) from error
+        raise LakeError(cause_of(error), address) from error

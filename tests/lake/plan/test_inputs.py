@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from zenlake.errors import ZenlakeError
-from zenlake.lake.plan.capture_names import captures_in, size_of, why_not_opened
+from zenlake.lake.plan.capture_names import size_of, why_not_opened
 from zenlake.lake.plan.file_search import FileChoice
-from zenlake.lake.plan.inputs import inputs_of
+from zenlake.lake.plan.inputs import captures_in, inputs_of, local_path
 from zenlake.lake.source.working_directory import check_paths
 
 
@@ -78,9 +78,28 @@ def test_an_unknown_scheme_is_an_error(folder: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("scheme", ["s3", "S3A", "gs", "hdfs"])
-def test_addresses_of_stores_name_the_command_that_reads_them(scheme: str) -> None:
-    with pytest.raises(ZenlakeError, match="captures in a store are read by zenlake pipeline"):
-        inputs_of([f"{scheme}://bucket/a.pcap"])
+def test_addresses_of_stores_are_no_local_paths(scheme: str) -> None:
+    with pytest.raises(ZenlakeError, match=r"captures in a store are read by spark\.read"):
+        local_path(f"{scheme}://bucket/a.pcap")
+    with pytest.raises(ZenlakeError, match=f"write {scheme}://bucket/a.pcap for the address"):
+        inputs_of([f"{scheme}:bucket/a.pcap"])
+    check_paths([f"{scheme}://bucket/a.pcap"], is_table=True)
+
+
+def test_pipeline_expands_patterns(folder: Path) -> None:
+    def found(*paths: str) -> list[str]:
+        return [str(Path(one).relative_to(folder)) for one in captures_in(paths)]
+
+    assert found(f"{folder}/*.pcap", f"{folder}/b.*") == ["b.pcap", "x[1].pcap"]
+    assert found(f"{folder}/x[1].pcap") == ["x[1].pcap"]
+    assert found(f"file:{folder}/s*/*.pcap") == ["sub/c.pcap"]
+    assert captures_in([f"file:{folder}/sub"]) == [f"file:{folder}/sub/c.pcap"]
+    assert captures_in([f"file:{folder}/b.pcap"]) == [f"file:{folder}/b.pcap"]
+    (folder / ".hidden.pcap").touch()
+    assert found(str(folder)) == ["a.pcapng.gz", "b.pcap", "x[1].pcap"]
+    assert captures_in([f"{folder}/none.pcap"]) == [f"{folder}/none.pcap"]
+    with pytest.raises(ZenlakeError, match=r"\*\.none: no file has such a name"):
+        captures_in([f"{folder}/*.none"])
 
 
 def test_file_with_several_names_is_read_once(

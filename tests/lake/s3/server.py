@@ -60,7 +60,7 @@ def client(port: int) -> fs.S3FileSystem:
 
 def put(port: int, file: Path, key: str) -> str:
     """Uploads a file; returns its address."""
-    with client(port).open_output_stream(f"{BUCKET}/{key}") as stream:
+    with client(port).open_output_stream(f"{BUCKET}/{key}", compression=None) as stream:
         stream.write(file.read_bytes())
     return f"s3://{BUCKET}/{key}"
 

@@ -19,6 +19,7 @@ from zenlake.cli.decode.selection import Selection, SelectionWriter, spool_stand
 from zenlake.cli.decode.summary import count_lines, summary_lines
 from zenlake.cli.output import Lines, print_json, safe
 from zenlake.cli.progress import watched, watched_chunks
+from zenlake.cli.stored_captures import refuse_stored
 from zenlake.errors import LocalError
 from zenlake.trace import Trace
 from zenlake.trace.events import MessageSeen, TraceEvent
@@ -75,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
             raise LocalError(f"--port must be 1 to 65535, not {port}")
     if args.limit is not None and args.limit < 1:
         raise LocalError(f"-c must be at least 1, not {args.limit}")
+    refuse_stored("decode", args.files)
     start = CaptureStart()
     passes = all_of([parse(one, start) for one in args.where]) if args.where else None
     _print_hints(args.where)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from zenlake import exit_cleanups
 from zenlake.lake.address import LOCAL, Address
 from zenlake.lake.derive.derive_task import derive_captures
 from zenlake.lake.derive.needed import read_for
+from zenlake.lake.direct.surveying import survey
 from zenlake.lake.direct.workers import Workers
 from zenlake.lake.errors import LakeError
 from zenlake.lake.jobs import Job, Result
@@ -23,7 +25,7 @@ from zenlake.lake.merge.capture_rows import capture_row
 from zenlake.lake.merge.read_task import read_capture
 from zenlake.lake.plan.capture_names import size_of
 from zenlake.lake.plan.inputs import Input, inputs_of
-from zenlake.lake.plan.survey_task import TASKS_PER_CORE, survey_capture
+from zenlake.lake.plan.survey_task import TASKS_PER_CORE
 from zenlake.lake.publish.manifest import CaptureEntry, Manifest
 from zenlake.lake.publish.snapshot import Snapshot
 from zenlake.lake.schema import TABLES
@@ -37,6 +39,8 @@ Files = dict[str, list[str]]
 PROCESS_BYTES_MIN: Final = 8 << 20
 """From this total size on, worker processes read the captures."""
 _CAPTURES: Final = "captures"
+_COPIES: Final = "copies"
+"""The folder of captures in stores, until they have been read."""
 _SAMPLES: Final = "samples"
 _EMPTY_FILE: Final = "empty.parquet"
 
@@ -123,6 +127,7 @@ class _Reader:
         derived = [name for name in tables if name not in as_read]
         captures = self._survey()
         parts = self._read(captures, [*read_for(derived), *as_read])
+        shutil.rmtree(self._folder / _COPIES, ignore_errors=True)
         rows = [
             capture_row({**one, "path": one["capture"]}, found)
             for one, found in zip(captures, parts, strict=True)
@@ -144,10 +149,15 @@ class _Reader:
     def _survey(self) -> list[Result]:
         place = self._step("survey")
         jobs: list[Job] = [
-            {"path": one.path, "survey": str(place / f"{number}.npz"), "tasks": _tasks_max()}
+            {
+                "path": one.path,
+                "survey": str(place / f"{number}.npz"),
+                "copies": str(self._folder / _COPIES / str(number)),
+                "tasks": _tasks_max(),
+            }
             for number, one in enumerate(self._inputs)
         ]
-        results = self._workers.run(survey_capture, jobs)
+        results = self._workers.run(survey, jobs)
         return [
             {**_checked(result, one), "capture": one.capture, "survey": job["survey"]}
             for job, one, result in zip(jobs, self._inputs, results, strict=True)
@@ -218,7 +228,12 @@ def _checked(result: Result, one: Input) -> Result:
     """The result of a job; raises its error with the path of the capture as the user wrote it."""
     problem = result.get("error") or result.get("failure")
     if problem is not None:
-        raise LakeError(str(problem).replace(one.path, one.capture))
+        # A capture in a store was read from a copy.
+        paths = {one.path, str(result.get("path", one.path))}
+        text = str(problem)
+        for path in paths:
+            text = text.replace(path, one.capture)
+        raise LakeError(text)
     return result
 
 

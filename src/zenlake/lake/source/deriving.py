@@ -19,6 +19,7 @@ from zenlake.lake.merge.read_task import read_capture
 from zenlake.lake.plan.file_digest import sha256_of
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.written import WRITTEN
+from zenlake.lake.source import stored
 from zenlake.lake.source.options import Tolerance
 from zenlake.lake.source.planning import present, unpack
 
@@ -77,14 +78,16 @@ def _read(
 ) -> dict[str, Any]:
     """Adds the files of a capture to `tasks`; returns its row of `captures`."""
     places = {"folder": str(folder / "tables"), "progress": str(folder / "progress")}
-    result = read_capture({**unpack(job, folder), **places, "only": needed})
+    opened = unpack(job, folder)
+    result = read_capture({**opened, **places, "only": needed})
     if "error" in result:
-        raise _Unreadable(result["error"])
+        raise _Unreadable(stored.as_given(result["error"], opened, job))
     if "failure" in result:
         raise LakeError(result["failure"])
     tasks.append({file["table"]: [file["path"]] for file in result["files"]})
     # The hash is made only for `captures`: it needs another pass over the file.
-    sha256 = sha256_of(job["path"]) if table == _CAPTURES else None
+    sha256 = sha256_of(opened["path"]) if table == _CAPTURES else None
+    stored.remove_copy(folder)
     return capture_row({**job, "path": job["capture"], "sha256": sha256}, [result])
 
 

@@ -10,25 +10,32 @@ import heapq
 import os
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import Any, Final
 
 from zenlake import trace
 from zenlake.capture.recordings import is_recording, recording_bytes
 from zenlake.errors import CaptureError, LocalError
+from zenlake.lake.address import is_stored
 from zenlake.lake.derive.duck.build import DECLARATIONS_OF_SPLIT
-from zenlake.lake.errors import LakeError
+from zenlake.lake.errors import LakeError, cause_of
 from zenlake.lake.jobs import Job
 from zenlake.lake.plan.capture_names import check_is_file
 from zenlake.lake.plan.inputs import Input, inputs_of, place_hint
 from zenlake.lake.plan.splits import split_file
 from zenlake.lake.plan.survey_task import SPLIT_BYTES, survey_splits
+from zenlake.lake.source import stored
 from zenlake.lake.source.options import Options, Tolerance
 
 _PARTITIONS_PER_CORE: Final = 2
 _FILE_BYTES: Final = 64 << 10
 """The cost of opening a file, as a number of bytes that could be read instead."""
+_REQUESTS_MAX: Final = 16
+_ONE_SURVEY: Final = Lock()
+"""The survey of a large capture takes memory and all of the processor."""
 _SURVEY: Final = "survey.npz"
 
 
@@ -41,7 +48,7 @@ def tasks_for(options: Options, is_derived: bool) -> list[list[Job]]:
     is_split = not is_derived or options.table.name in DECLARATIONS_OF_SPLIT.gives
     inputs = inputs_of(options.paths, options.files, options.tolerance.missing)
     splits_max = tasks_max if is_split else 1
-    jobs = [job for one in inputs for job in _jobs_of(one, splits_max, options.tolerance)]
+    jobs = [job for found in _each_jobs(inputs, splits_max, options.tolerance) for job in found]
     tasks = [[job] for job in jobs if job["splits"]]
     small = [job for job in jobs if not job["splits"]]
     size = sum(job["size"] for job in small)
@@ -69,6 +76,22 @@ def _balanced(jobs: list[Job], count: int) -> list[list[Job]]:
     return [sorted(task, key=lambda job: job["place"]) for task in tasks]
 
 
+def _each_jobs(inputs: list[Input], splits_max: int, tolerance: Tolerance) -> Iterator[list[Job]]:
+    """The jobs of each capture. Several requests to a store wait at once for their answers."""
+
+    def jobs_of(one: Input) -> list[Job]:
+        return _jobs_of(one, splits_max, tolerance)
+
+    if not any(is_stored(one.path) for one in inputs):
+        yield from map(jobs_of, inputs)
+        return
+    pool = ThreadPoolExecutor(_REQUESTS_MAX)
+    try:
+        yield from pool.map(jobs_of, inputs)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def _jobs_of(one: Input, splits_max: int, tolerance: Tolerance) -> list[Job]:
     """The jobs of a capture; none if it is skipped."""
     job: Job = {"path": one.path, "capture": one.capture}
@@ -93,15 +116,15 @@ def _surveyed(
     which Spark would retry."""
     try:
         one.capture.encode()
-        check_is_file(one.path)
-        size = _size_of(one.path)
+        size, readable = _opened(one.path, folder)
         if not size and not tolerance.corrupt and not is_recording(one.path):
             raise LakeError(
                 "0 bytes: not a capture (option ignoreCorruptFiles leaves it out)", one.capture
             )
-        with trace.open(one.path) as opened:
+        with stored.named_as_given(one.path, one.capture), trace.open(readable) as opened:
             next(opened.steps(), None)
-        return {"size": size, **survey_splits(one.path, size, folder / _SURVEY, splits_max)}
+        with _ONE_SURVEY:
+            return {"size": size, **survey_splits(one.path, size, folder / _SURVEY, splits_max)}
     except UnicodeEncodeError:
         raise LocalError(f"{one.capture!a}: its name is not UTF-8, as tables need it") from None
     except FileNotFoundError as error:
@@ -116,30 +139,34 @@ def _surveyed(
         raise
 
 
-def _size_of(path: str) -> int:
-    """The size of a file; OSError if it cannot be opened."""
+def _opened(path: str, folder: Path) -> tuple[int, str]:
+    """The size of a capture, and a local file that shows whether it is one; OSError."""
+    if is_stored(path):
+        return stored.head_of(path, folder)
+    check_is_file(path)
     if is_recording(path):
-        return recording_bytes(path)
+        return recording_bytes(path), path
     with open(path, "rb") as file:
-        return os.fstat(file.fileno()).st_size
+        return os.fstat(file.fileno()).st_size, path
 
 
 def _not_opened(one: Input, error: OSError) -> LakeError:
-    return LakeError(f"cannot be opened: {error.strerror}{place_hint(one.capture)}", one.capture)
+    return LakeError(f"cannot be opened: {cause_of(error)}{place_hint(one.capture)}", one.capture)
 
 
 def present(jobs: list[Job], tolerance: Tolerance) -> Iterator[Job]:
-    """Jobs whose file is on this machine; a missing one is skipped or an error."""
+    """Jobs whose file this machine finds; a missing one is skipped or an error."""
     for job in jobs:
-        if os.path.exists(job["path"]):
+        path = job["path"]
+        if stored.exists(job) if is_stored(path) else os.path.exists(path):
             yield job
         elif not tolerance.missing:
             raise LakeError("existed when the query was planned, but is missing", job["capture"])
 
 
 def unpack(job: Job, folder: Path) -> Job:
-    """The job for the pipeline's task, with the survey in a folder."""
+    """The job for the pipeline's task, with the survey, or a copy of the capture, in a folder."""
     folder.mkdir(exist_ok=True)
     for name, content in job.get("kept", {}).items():
         (folder / name).write_bytes(zlib.decompress(content))
-    return {**job, "survey": str(folder / _SURVEY)}
+    return {**stored.on_this_machine(job, folder), "survey": str(folder / _SURVEY)}

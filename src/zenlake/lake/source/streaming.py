@@ -15,7 +15,8 @@ import pyarrow as pa
 from zenlake.errors import CaptureError
 from zenlake.lake.jobs import Job
 from zenlake.lake.merge.read_task import OBJECTS_BETWEEN_COLLECTIONS, split_of
-from zenlake.lake.merge.split import Split, Tables, read_split
+from zenlake.lake.merge.split import Tables, read_split
+from zenlake.lake.source import stored
 from zenlake.lake.source.options import Tolerance
 from zenlake.lake.source.planning import present, unpack
 
@@ -38,7 +39,11 @@ def read_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[pa.
 
         for job in present(jobs, tolerance):
             try:
-                read_split(_split(job, table), pick)
+                with (
+                    TemporaryDirectory(prefix="zenlake-") as folder,
+                    stored.named_as_given(job["path"], job["capture"]),
+                ):
+                    read_split(split_of({**unpack(job, Path(folder)), "only": [table]}), pick)
             except CaptureError:
                 # The file has changed since planning: keep its rows so far, as for a damaged file.
                 if not tolerance.corrupt:
@@ -47,11 +52,6 @@ def read_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[pa.
     # There are many rows and no reference cycles, as in the pipeline.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
     return iterated(read)
-
-
-def _split(job: Job, table: str) -> Split:
-    with TemporaryDirectory(prefix="zenlake-") as folder:
-        return split_of({**unpack(job, Path(folder)), "only": [table]})
 
 
 def iterated(read: Callable[[Callable[[pa.Table], None]], None]) -> Iterator[pa.Table]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from zenlake.errors import LocalError
+from zenlake.lake.address import is_stored
 from zenlake.lake.plan.inputs import local_path
 
 _ARTIFACTS: Final = "SPARK_JOB_ARTIFACT_UUID"
@@ -17,7 +18,9 @@ _OF_SERVER: Final = "this Spark (Connect) plans in another folder than that of t
 
 def check_paths(paths: Iterable[str], is_table: bool) -> None:
     """Error for a relative path, unless it starts from the folder of a classic session."""
-    relative = [path for path in paths if not os.path.isabs(local_path(path))]
+    relative = [
+        path for path in paths if not is_stored(path) and not os.path.isabs(local_path(path))
+    ]
     if not relative:
         return
     if is_table:
