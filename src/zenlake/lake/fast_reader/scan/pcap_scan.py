@@ -1,4 +1,4 @@
-# Parts: 397adfa2d71adb9a
+# Parts: f0c814266e39b5d2
 """PcapScan: the records of a classic capture file, as long as each is certainly valid.
 
 The exact reader (capture/pcap.py) judges a record by the times around it. Here all times must be so

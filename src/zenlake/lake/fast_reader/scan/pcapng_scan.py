@@ -1,4 +1,4 @@
-# Parts: 397adfa2d71adb9a
+# Parts: f0c814266e39b5d2
 """PcapngScan: the packets of a pcapng file, as long as every block is valid.
 
 A kernel reads blocks with packets; Python reads the few sections and interfaces. A file that the

@@ -1,4 +1,4 @@
-# Parts: 6bafc223c5ee8e35
+# Parts: a2b8dad2cb8abb1b
 """SegmentScan: the packets of a recording, as long as every block is valid and in order.
 
 A kernel reads blocks with packets and computes their checksums; Python reads the few sections and
