@@ -27,6 +27,20 @@ def test_invalid_offer_is_refused(options: dict[str, object]) -> None:
         client_offer(**options)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"batch_size": BATCH_BYTES_MIN},
+        {"batch_size": BATCH_BYTES_MAX},
+        {"lease_ms": 1, "keep_alive": 1},
+    ],
+    ids=str,
+)
+def test_smallest_and_largest_values_are_accepted(options: dict[str, int]) -> None:
+    offer = client_offer(**options)
+    assert {name: getattr(offer, name) for name in options} == options
+
+
 def test_default_offer_has_the_defaults_of_deployed_nodes() -> None:
     offer = client_offer()
     assert (offer.resolution, offer.batch_size) == (Resolution(0x0A), 65_535)
