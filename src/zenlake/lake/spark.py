@@ -24,6 +24,7 @@ from tempfile import TemporaryFile, mkdtemp
 from typing import IO, TYPE_CHECKING, Final
 
 from zenlake import exit_cleanups
+from zenlake.lake import spark_path
 from zenlake.lake.class_archive import archive_path, java_options, make_after_this_process
 from zenlake.lake.errors import LakeError
 
@@ -150,12 +151,13 @@ def _start(conf: SparkConf) -> None:
         SparkContext(conf=conf)
         return
     java = _check_java()
-    if _is_local(conf.get("spark.master") or ""):
+    is_local = _is_local(conf.get("spark.master") or "")
+    if is_local:
         _use_class_archive(conf, java)
     with TemporaryFile() as said:
         try:
             output = {"stdout": said, "stderr": said}
-            with _own_temporary_files():
+            with _own_temporary_files(), _python_path(spark_path.FOLDER if is_local else ""):
                 gateway = launch_gateway(conf, output)  # type: ignore[no-untyped-call]  # no types
             with _same_interrupt_handler():
                 SparkContext(conf=conf, gateway=gateway)
@@ -192,6 +194,20 @@ def _own_temporary_files() -> Iterator[None]:
         yield
     finally:
         tempfile.tempdir = before
+
+
+@contextmanager
+def _python_path(folder: str) -> Iterator[None]:
+    """Adds a folder for Java, which passes its `PYTHONPATH` on to Python processes it starts."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (folder, before)))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
 
 
 @contextmanager
