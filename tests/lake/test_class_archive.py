@@ -7,14 +7,20 @@ import shlex
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 pytest.importorskip("pyspark", reason="needs zenlake[lake]")
 
-from zenlake.lake import class_archive, spark
+import pyarrow.parquet as pq
+
+from zenlake.lake import class_archive
+from zenlake.lake import spark as spark_module
 from zenlake.lake.class_archive import ARCHIVES_KEPT, RETRY_SECONDS, SWITCH, archive_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 JAVA = 'openjdk version "17.0.15"'
 
@@ -135,4 +141,13 @@ def test_java_ignores_a_damaged_archive_silently(home: str) -> None:
     said = subprocess.run([java, *options, "-version"], capture_output=True, text=True)
     assert said.returncode == 0
     assert said.stdout == ""
-    assert said.stderr == spark._check_java().replace(", sharing", "")
+    assert said.stderr == spark_module._check_java().replace(", sharing", "")
+
+
+def test_archive_has_the_classes_of_queries_and_streams(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """An error in it would only make the archive smaller."""
+    class_archive._run_queries(spark, tmp_path)
+    assert pq.read_table(tmp_path / "rows").num_rows > 0
+    assert pq.read_table(tmp_path / "stream").num_rows > 0

@@ -18,18 +18,29 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from importlib import resources
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from zenlake.cache_folder import cache_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SWITCH: Final = "ZENLAKE_SPARK_ARCHIVE"
 """Environment variable; `off` means that no archive is used or made."""
 ARCHIVES_KEPT: Final = 2
-"""The most recently used ones, some 120 MB each: for two environments used alternately."""
+"""The most recently used ones, some 190 MB each: for two environments used alternately."""
 RETRY_SECONDS: Final = 86_400.0
 """The pause after a failed attempt, because each one takes half a minute."""
+_CONTENTS: Final = "tasks, queries, streams"
+"""Archives with the classes of other work have other names."""
+_STATEMENT: Final = """
+SELECT session, kind, count(*) AS messages, collect_set(key) AS keys
+FROM messages JOIN (SELECT DISTINCT session FROM messages WHERE packet > 0) USING (session)
+GROUP BY ALL ORDER BY messages DESC
+"""
 _EXIT_SECONDS_MAX: Final = 300.0
 _NICE: Final = 10
 _WORK_PREFIX: Final = "making-"
@@ -50,7 +61,7 @@ def archive_path(java: str, spark_home: str) -> Path | None:
         jars = os.stat(Path(spark_home, "jars"))
     except OSError:
         return None
-    known_by = f"{java}\n{os.path.realpath(spark_home)}\n{jars.st_mtime_ns}"
+    known_by = f"{_CONTENTS}\n{java}\n{os.path.realpath(spark_home)}\n{jars.st_mtime_ns}"
     digest = hashlib.sha256(known_by.encode("utf-8", "surrogateescape")).hexdigest()
     return folder / f"spark-{digest[:16]}.jsa"
 
@@ -150,11 +161,25 @@ def run_spark(made: str) -> None:
     spark = session(**{**QUICK_START, name: f"{QUICK_START[name]} {dump}"})
     for _ in range(2):
         run_tasks(spark, _echo, [{"number": number} for number in range(parallelism(spark))])
+    with suppress(Exception):  # the archive then lacks their classes
+        _run_queries(spark, Path(made).parent)
     gateway = SparkContext._gateway
     spark.stop()
     process = gateway.proc  # type: ignore[union-attr]  # it has been started by the session
     process.stdin.close()  # Java ends, and writes
     process.wait(_EXIT_SECONDS_MAX)
+
+
+def _run_queries(spark: SparkSession, folder: Path) -> None:
+    """Reads the capture of `zenlake demo` with SQL and as a stream, and writes Parquet."""
+    captures = str(resources.files("zenlake") / "cli" / "demo_data")
+    rows = spark.read.format("zenoh").option("table", "messages").load(captures)
+    rows.createOrReplaceTempView("messages")
+    spark.sql(_STATEMENT).write.parquet(str(folder / "rows"))
+    spark.read.parquet(str(folder / "rows")).toPandas()
+    stream = spark.readStream.format("zenoh").option("table", "messages").load(captures)
+    writer = stream.writeStream.option("checkpointLocation", str(folder / "checkpoint"))
+    writer.trigger(availableNow=True).start(str(folder / "stream")).awaitTermination(60)
 
 
 def _lower_priority() -> None:
