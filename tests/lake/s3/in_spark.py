@@ -1,4 +1,4 @@
-"""Reads captures in a store with Spark: `in_spark.py FOLDER TABLE_LOCATION`.
+"""Reads captures in a store with Spark: `in_spark.py FOLDER TABLE_LOCATION SETTINGS`.
 
 It is a process of its own because workers of Spark have the environment of its start. It prints
 one JSON object.
@@ -17,8 +17,8 @@ SELECT = "SELECT DISTINCT capture FROM t ORDER BY capture"
 
 
 def main() -> int:
-    folder, location = sys.argv[1:]
-    spark = session("local[2]", **QUICK_START)
+    folder, location, settings = sys.argv[1:]
+    spark = session("local[2]", **{**QUICK_START, **json.loads(settings)})
 
     def counted(paths: Any, **options: str) -> int:
         return spark.read.format("zenoh").options(**options).load(paths).count()

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.chance import IS_FULL
+from tests.lake.conftest import INTERPRETED
 from tests.lake.s3 import in_spark, server
 from tests.lake.s3.server import BUCKET
 from tests.trace.sidecar import PATHS
@@ -35,7 +37,8 @@ def output(s3_port: int, folder: Path, *command: str) -> str:
 
 def test_source_reads_addresses(s3_port: int, tmp_path: Path) -> None:
     location = f"s3://{BUCKET}/for_spark/{{q*,none}}"
-    found = json.loads(output(s3_port, tmp_path, in_spark.__file__, FOLDER, location))
+    settings = json.dumps({} if IS_FULL else INTERPRETED)
+    found = json.loads(output(s3_port, tmp_path, in_spark.__file__, FOLDER, location, settings))
     assert found["queries"] == 160
     assert found["folder"] == found["list"] == sum(found["each"]) > 1192
     assert found["table"] == [f"s3://{BUCKET}/for_spark/queries.pcapng.gz"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -19,6 +20,7 @@ from pyspark.errors import PySparkException
 
 from tests.chance import IS_FULL
 from tests.child_process import child_environment
+from tests.lake.conftest import INTERPRETED
 from tests.lake.source.live import killed_stream
 from tests.lake.source.live.recorded import (
     Recorded,
@@ -41,6 +43,7 @@ PATIENCE_S = 300.0
 """A start of Spark takes minutes on a busy machine."""
 PLANNER = b"python_streaming_source_runner"
 WORKER = b"pyspark.worker"
+SETTINGS = json.dumps({} if IS_FULL else INTERPRETED)
 _JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
@@ -77,7 +80,7 @@ def test_driver_killed_at_any_instant_loses_and_repeats_nothing(
 
 def start_driver(recording: Path, folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, killed_stream.__file__, str(recording), str(folder)],
+        [sys.executable, killed_stream.__file__, str(recording), str(folder), SETTINGS],
         env=child_environment(JAVA_TOOL_OPTIONS=_JAVA),
         start_new_session=True,
         stdout=subprocess.DEVNULL,
