@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from zenlake.why import Evidence, Scope, Story, report
 from zenlake.why.records import (
@@ -27,6 +27,15 @@ def at(ms: float) -> Moment:
     return Moment(int(ms * 1e6), int(ms))
 
 
+_Record = TypeVar("_Record")
+
+
+def _changed(record: _Record, changes: dict[str, Any]) -> _Record:
+    for name, value in changes.items():
+        setattr(record, name, value)
+    return record
+
+
 def evidence(**changes: Any) -> Evidence:
     made = Evidence("by hand", 100, 0, END_MS * 1_000_000)
     made.roles = {ROUTER: "router", ASKER: "client", SERVER: "client"}
@@ -34,9 +43,7 @@ def evidence(**changes: Any) -> Evidence:
         A: SessionRecord(A, ASKER, ROUTER, 0, None, "open", None, "tcp"),
         B: SessionRecord(B, SERVER, ROUTER, 0, None, "open", None, "tcp"),
     }
-    for name, value in changes.items():
-        setattr(made, name, value)
-    return made
+    return _changed(made, changes)
 
 
 def asked(ms: float, key: str = "k/a", number: int = 1, **changes: Any) -> QueryHop:
@@ -55,12 +62,6 @@ def passed(origin: QueryHop, ms: float, **changes: Any) -> QueryHop:
     )
     query.trace_id = origin.trace_id
     return _changed(query, changes)
-
-
-def _changed(query: QueryHop, changes: dict[str, Any]) -> QueryHop:
-    for name, value in changes.items():
-        setattr(query, name, value)
-    return query
 
 
 def reply(ms: float, key: str = "k/a", stamp: str = "", late: bool = False) -> Reply:
@@ -89,9 +90,7 @@ def declared(
         False if entity == "queryable" else None,
         None,
     )
-    for name, value in changes.items():
-        setattr(life, name, value)
-    return life
+    return _changed(life, changes)
 
 
 def published(key: str, *times: float, session: str = A, **changes: Any) -> Flow:
@@ -101,9 +100,7 @@ def published(key: str, *times: float, session: str = A, **changes: Any) -> Flow
     flow.samples = [Sample(at(ms), f"digest {number}") for number, ms in enumerate(times)]
     flow.count = len(times)
     flow.first, flow.last = flow.samples[0].at, flow.samples[-1].at
-    for name, value in changes.items():
-        setattr(flow, name, value)
-    return flow
+    return _changed(flow, changes)
 
 
 def flows(*made: Flow) -> dict[tuple[str, str | None, str], Flow]:
@@ -114,9 +111,7 @@ def interest(ms: float, options: str, key: str, **changes: Any) -> Interest:
     """An interest of the asker, answered a millisecond later."""
     made = Interest(A, int(ms), at(ms), ASKER, ROUTER, 1, "current_future", options, key, 0, None)
     made.final_ns = at(ms + 1).time_ns
-    for name, value in changes.items():
-        setattr(made, name, value)
-    return made
+    return _changed(made, changes)
 
 
 def lost(session: str, ms: float, kind: str, sender: str = ROUTER) -> Loss:

@@ -88,4 +88,4 @@ def test_capture_that_ends_before_the_timeout_is_the_cause(tmp_path: Path) -> No
     made = report_without("held_query", tmp_path, lambda packet: packet.number <= last)
     [story] = made.stories
     assert (story.cause, story.failed) == ("capture_ended", False)
-    assert "1 reply came; the capture ends" in story.headline
+    assert "1 reply arrived; the capture ends" in story.headline

@@ -86,6 +86,15 @@ def listed(texts: list[str]) -> str:
     return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
+def in_packet(moment: Moment | None) -> str:
+    """The packet of a moment as text: ` (packet 7)`, empty without one."""
+    return "" if moment is None or moment.packet is None else f" (packet {moment.packet})"
+
+
+def capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def packets_text(packets: Sequence[int | None], count: int | None = None) -> str:
     """Packets as text: `packet 7`, `packets 7, 8, 9, 10, 11 and 30 more`; `count` is the total."""
     shown = [str(packet) for packet in dict.fromkeys(packets)]

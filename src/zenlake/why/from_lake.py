@@ -35,6 +35,7 @@ from zenlake.why.lake_queries import (
     SESSIONS,
 )
 from zenlake.why.records import (
+    BY_SEQ,
     Declaration,
     Evidence,
     Flow,
@@ -128,7 +129,7 @@ class _Reader:
             sql.format(here=here, asked=asked, limit=limit, per_key=WHY_SAMPLES_PER_KEY_MAX),
         )
 
-    def _asked(self, column: str) -> str:
+    def _key_condition(self, column: str) -> str:
         """The condition of `Scope.has_key` in SQL."""
         key = self._collector.scope.key
         if key is None:
@@ -137,7 +138,7 @@ class _Reader:
         return f"""({column} IS NULL OR ke_intersects({column}, {_quoted(key)})
             OR ke_intersects({without}, {_quoted(without_at(key))}))"""
 
-    def _named(self) -> str:
+    def _query_condition(self) -> str:
         """SQL that selects the named query with all hops, and others of the same number."""
         query = self._collector.scope.query
         if query is None:
@@ -165,19 +166,20 @@ class _Reader:
                 self._collector.role(zid, role)
 
     def _memberships(self) -> None:
-        watch = MembershipTracker()
+        memberships = MembershipTracker()
         for session, link, time_ns, packet, kind, detail, *before in self._ask(
             MEMBERS.replace("{silence}", str(SILENCE_NS_MIN)), limit=_MEMBER_ROWS_MAX
         ):
             if before[0] is not None:
-                watch.received_before(session, link, Moment(*before))
+                memberships.received_before(session, link, Moment(*before))
             found = None if detail is None else json.loads(detail)
-            watch.feed(session, link, Moment(time_ns, packet), kind, found)
-        self._evidence.memberships = watch.end(self._evidence.last_ns)
+            memberships.feed(session, link, Moment(time_ns, packet), kind, found)
+        self._evidence.memberships = memberships.finish(self._evidence.last_ns)
 
     def _queries(self) -> None:
         found: dict[tuple[str, int], QueryHop] = {}
-        rows = self._ask(QUERIES, f"{self._asked('q.key')} AND {self._named()}", WHY_RECORDS_MAX)
+        asked = f"{self._key_condition('q.key')} AND {self._query_condition()}"
+        rows = self._ask(QUERIES, asked, WHY_RECORDS_MAX)
         for session, seq, time_ns, packet, *rest in rows:
             *said, trace_id, final_ns, final_packet, final_seq, reused = rest
             query = QueryHop(session, seq, Moment(time_ns, packet), *said)
@@ -196,7 +198,7 @@ class _Reader:
                 order = "" if stamp is None else timestamp_order(Timestamp.parse(stamp))
                 text = error_text(error) if kind == "ERR" else None
                 self._collector.reply(asking, Reply(at, kind, key, replier, order, late, text))
-        self._evidence.queries.sort(key=lambda query: (query.seq, query.session))
+        self._evidence.queries.sort(key=BY_SEQ)
 
     def _flows(self) -> None:
         for row in self._ask(FLOWS, limit=WHY_RECORDS_MAX):
@@ -206,7 +208,7 @@ class _Reader:
             flow.first, flow.last = Moment(*row[10:12]), Moment(*row[12:14])
             self._collector.flow(flow)
         for session, sender, key, time_ns, packet, digest in self._ask(
-            SAMPLES, self._asked("key"), WHY_SAMPLES_MAX
+            SAMPLES, self._key_condition("key"), WHY_SAMPLES_MAX
         ):
             known = self._evidence.flows.get((session, sender, key))
             if known is not None:

@@ -57,7 +57,7 @@ def _lost(network: Network, session: str, cause: str, losses: list[Loss]) -> Sto
         story.advice.append("UDP does not repeat what is lost: use TCP where that matters.")
     else:
         story.advice.append(
-            f"Over {(protocol or 'tcp').upper()} nothing gets lost on the way: "
+            f"Over {(protocol or 'tcp').upper()} no message is lost on the way: "
             f"{labels.who(first.sender)} dropped it, which congestion control drop allows when its "
             "queue is full."
         )

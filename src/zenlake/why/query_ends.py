@@ -18,14 +18,6 @@ def session_end(session: SessionRecord) -> Moment:
     return Moment(session.closed_ns, session.close_packet)
 
 
-def end_ns(network: Network, query: QueryHop) -> int:
-    """The last time at which the capture could show an answer."""
-    session = network.evidence.sessions.get(query.session)
-    if session is not None and session.closed_ns is not None:
-        return session.closed_ns
-    return network.evidence.last_ns
-
-
 def timeouts(query: QueryHop) -> list[Reply]:
     """Errors by which a node reports that the next one timed out."""
     return [reply for reply in query.replies if reply.is_timeout]
@@ -55,7 +47,7 @@ def timed_out(network: Network, query: QueryHop) -> bool:
     deadline_ns = query.deadline_ns
     if query.timeout_ms is None and not query.reused:
         deadline_ns = query.at.time_ns + _DEFAULT_TIMEOUT_NS
-    return end_ns(network, query) > deadline_ns
+    return network.session_end_ns(query.session) > deadline_ns
 
 
 def lost_session(network: Network, query: QueryHop) -> SessionRecord | None:

@@ -7,6 +7,7 @@ not kept, only digests.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from zenlake.trace.session_ends import SessionEnd
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _TIMEOUT_MS_MAX: Final = 1e11
 """Three years. A longer timeout never expires in a capture and may overflow as nanoseconds."""
+BY_SEQ: Final = attrgetter("seq", "session")
+"""Sort key: the order of the capture."""
 
 
 class Moment(NamedTuple):

@@ -149,7 +149,7 @@ def _ended(network: Network, session: SessionRecord, cause: str) -> Story:
     story.is_note = cause == "session_lost" and not lost.queries and not is_missed
     story.advice += _ADVICE.get(cause, ())
     lasted = apart(session.start_ns, end.time_ns)
-    with_it = f". With it went {lost.text()}" if lost else ""
+    with_it = f". This ended {lost.text()}" if lost else ""
     story.set_headline(
         f"Session of {pair} ended after {lasted}: {reason_text(network, session)}{with_it}."
     )
@@ -191,9 +191,8 @@ def _reconnected(network: Network) -> Iterator[Story]:
         }
         after = {(one.sender, one.entity, one.key) for one in network.declared_in(new.id)}
         again = f"; {len(before & after):,} of {counted(len(before), 'declaration')} made again"
-        opener = labels.who(new.opener)
         story.set_headline(
-            f"{opener[0].upper()}{opener[1:]} and {labels.who(new.acceptor)} are connected again "
+            f"{labels.who(new.opener)} and {labels.who(new.acceptor)} are connected again "
             f"after {apart(old.closed_ns, new.start_ns)}. Why: {reason_text(network, old)}"
             f"{again if before else ''}."
         )

@@ -11,7 +11,7 @@ from zenlake.semantics.citations import cited
 from zenlake.why.records import Moment
 
 _REPEATED_MAX: Final = 100
-_SENTENCE: Final = re.compile(r"(?<=\. )[a-z](?=[a-z]+ [0-9a-f]{4})")
+_SENTENCE: Final = re.compile(r"(?:^|(?<=\. ))[a-z](?=[a-z]+ [0-9a-f]{4})")
 
 
 @dataclass(slots=True)

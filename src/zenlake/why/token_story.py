@@ -44,7 +44,7 @@ def _is_forwarded(
 ) -> bool:
     """Whether its sender forwarded the token of another node."""
     return any(one.receiver == declaration.sender for one in declarations) or (
-        network.labels.role(declaration.sender) == "router"
+        network.role(declaration.sender) == "router"
     )
 
 
@@ -54,10 +54,6 @@ def _story(network: Network, cause: str, key: str, at: Moment, *declarations: De
         add_declaration(story, network, declaration, network.evidence.last_ns)
         story.involve(declaration.sender, declaration.receiver)
     return story
-
-
-def _end_ns(network: Network, declaration: Declaration) -> int:
-    return network.evidence.last_ns if declaration.ended is None else declaration.ended.time_ns
 
 
 def _ghosts(network: Network, key: str, declarations: list[Declaration]) -> Iterator[Story]:
@@ -71,8 +67,8 @@ def _ghosts(network: Network, key: str, declarations: list[Declaration]) -> Iter
         ]
         if not owners or announced.declared is None:
             continue
-        gone = max(owners, key=lambda one: _end_ns(network, one))
-        gone_ns, until_ns = _end_ns(network, gone), _end_ns(network, announced)
+        gone = max(owners, key=network.declaration_end_ns)
+        gone_ns, until_ns = network.declaration_end_ns(gone), network.declaration_end_ns(announced)
         if (
             gone.ended is None
             or until_ns - gone_ns <= SPREAD_NS
@@ -106,7 +102,7 @@ def _doubles(network: Network, key: str, declarations: list[Declaration]) -> Ite
             if second.declared is None or first.receiver != second.receiver:
                 continue
             start_ns = second.declared.time_ns
-            overlap_ns = min(_end_ns(network, first), _end_ns(network, second)) - start_ns
+            overlap_ns = min(map(network.declaration_end_ns, (first, second))) - start_ns
             if not first.is_alive(start_ns) or overlap_ns <= 0:
                 continue
             story = _story(network, "doubled_token", key, second.declared, first, second)
@@ -150,10 +146,10 @@ def _unannounced_to(
 ) -> Story | None:
     labels = network.labels
     asked_key = interest.key or "**"
-    assert owner.declared is not None or owner.ended is not None
-    declared_ns = owner.declared.time_ns if owner.declared else 0
+    declared_ns = owner.declared_ns
     closed_ns = network.evidence.last_ns if interest.closed_ns is None else interest.closed_ns
-    both_ns = min(_end_ns(network, owner), closed_ns) - max(declared_ns, interest.at.time_ns)
+    end_ns = min(network.declaration_end_ns(owner), closed_ns)
+    both_ns = end_ns - max(declared_ns, interest.at.time_ns)
     if interest.mode == "current":
         is_due = owner.is_alive(interest.at.time_ns) and interest.final_ns is not None
     elif interest.mode == "future" and declared_ns <= interest.at.time_ns:
@@ -189,7 +185,7 @@ def _unannounced_to(
         "it?",
         "Until it is fixed, let the owner declare the token again.",
     ]
-    if (labels.role(owner.sender), labels.role(interest.sender)) == ("peer", "peer"):
+    if network.are_peers(owner.sender, interest.sender):
         story.cause = "not_relayed"
     elif network.capture_gap(interest.session, declared_ns, network.evidence.last_ns):
         story.cause = "capture_incomplete"

@@ -181,7 +181,7 @@ def reason(queryables: Queryables, found: Unanswered, who: Who, apart: Callable[
     if found.cause == "no_reply":
         nodes = [who(zid) for zid in dict.fromkeys(found.nodes)]
         more = f" and {len(nodes) - _NODES_NAMED} more" if len(nodes) > _NODES_NAMED else ""
-        return f"{', '.join(nodes[:_NODES_NAMED])}{more} received the query and stayed silent"
+        return f"{', '.join(nodes[:_NODES_NAMED])}{more} received the query and sent no reply"
     if found.cause == "not_complete":
         return f"the target is all_complete, and the queryable {key} of {sender} is not complete"
     if found.cause == "not_relayed":
@@ -193,7 +193,7 @@ def reason(queryables: Queryables, found: Unanswered, who: Who, apart: Callable[
     if hop.key is None:
         return "the key is not known: its alias was declared before the capture"
     if found.cause == "no_queryable":
-        return "nobody ever declared a queryable for it"
+        return "no node ever declared a queryable for it"
     if queryables.hidden is not None and not queryables.has_one_link(hop.responder):
         return f"no queryable for it is seen, but {queryables.hidden}"
     return f"no queryable for it is seen; the capture shows only one link of {who(hop.responder)}"
