@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Final, NamedTuple
 
+from zenlake.recording.message_keys import with_key
 from zenlake.recording.tracked_items import UNKNOWN, Item
 from zenlake.recording.tracked_lane import Lane
 from zenlake.recording.tracked_link import TrackedLink
 from zenlake.recording.tracked_side import COMPRESSED_FORM, LOW_LATENCY_FORM, Side
 from zenlake.wire import (
     Declare,
-    DeclareFinal,
     Fragment,
     Frame,
-    Interest,
     Oam,
-    Request,
-    UndeclareKeyExpr,
-    UndeclareQueryable,
-    UndeclareSubscriber,
-    UndeclareToken,
     decode_network,
 )
 from zenlake.wire.defaults import DEFAULT_PRIORITY
@@ -84,13 +79,13 @@ def state_units(link: TrackedLink) -> list[StateUnit]:
         items = [*side.aliases.values(), *side.items.values()]
         if side.topology is not None:
             items += side.topology.items()
-        items.sort(key=_item_order)
+        items.sort(key=attrgetter("order"))
         _draft_items(link, direction, side, items, drafts)
         if side.form != LOW_LATENCY_FORM:
             for lane in side.lanes.values():
                 if lane.is_used:
                     _draft_end(lane, direction, side, drafts)
-    drafts.sort(key=_draft_order)
+    drafts.sort(key=attrgetter("order"))
     return [_state_unit(link, draft, content) for draft, content in _assign_sns(link, drafts)]
 
 
@@ -154,11 +149,7 @@ def _assign_sns(link: TrackedLink, drafts: list[_Draft]) -> list[tuple[_Draft, b
         if draft.lane is not None:
             place = (draft.direction, draft.lane.key)
             if place not in next_sns:
-                count = sum(
-                    1
-                    for one in drafts
-                    if one.lane is draft.lane and one.direction == draft.direction
-                )
+                count = sum(one.lane is draft.lane for one in drafts)
                 open_fragments = len(draft.lane.fragments)
                 last = draft.lane.last_sn
                 next_sns[place] = advance_sn(last, 1 - count - open_fragments, mask)
@@ -238,7 +229,7 @@ def _message_of(link: TrackedLink, direction: int, item: Item) -> bytes:
         return item.data
     message, _ = decode_network(item.data, 0)
     if is_stale and item.key is not None:
-        _set_key(message, WireExpr(0, item.key))
+        message = with_key(message, WireExpr(0, item.key))
     if is_unasked and isinstance(message, Declare):
         message.interest_id = None
     return bytes(message)
@@ -249,29 +240,3 @@ def _is_asked(link: TrackedLink, direction: int, interest: int) -> bool:
     if not interest:
         return not link.sides[direction].is_initial_over
     return ("INTEREST", interest) in link.sides[1 - direction].items
-
-
-def _set_key(message: object, key: WireExpr) -> None:
-    if isinstance(message, (Request, Interest)):
-        message.key = key
-    elif isinstance(message, Declare):
-        body = message.body
-        if not isinstance(
-            body,
-            (
-                DeclareFinal,
-                UndeclareKeyExpr,
-                UndeclareSubscriber,
-                UndeclareQueryable,
-                UndeclareToken,
-            ),
-        ):
-            body.key = key
-
-
-def _item_order(item: Item) -> int:
-    return item.order
-
-
-def _draft_order(draft: _Draft) -> int:
-    return draft.order

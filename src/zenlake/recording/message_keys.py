@@ -6,6 +6,7 @@ from typing import Final
 
 from zenlake.wire import (
     Declare,
+    DeclareKeyExpr,
     DeclareQueryable,
     DeclareSubscriber,
     DeclareToken,
@@ -21,6 +22,7 @@ from zenlake.wire import (
     WireExpr,
 )
 from zenlake.wire.headers import HAS_SUFFIX, IS_SENDERS_KEY
+from zenlake.wire.kinds import LINK_STATE_OAM_ID
 from zenlake.wire.primitives import (
     FIELD_ERRORS,
     read_text_z16,
@@ -35,8 +37,6 @@ RESPONSE: Final = 0x1B
 REQUEST: Final = 0x1C
 PUSH: Final = 0x1D
 _OAM: Final = 0x1F
-LINK_STATE: Final = 1
-"""The id of the OAM message that carries link states."""
 
 
 def key_of(message: NetworkMessage) -> WireExpr | None:
@@ -64,7 +64,7 @@ def with_key(message: NetworkMessage, key: WireExpr) -> NetworkMessage:
     assert isinstance(message, Declare)
     declare = message.copy()
     body = message.body
-    if isinstance(body, (DeclareSubscriber, DeclareQueryable, DeclareToken)):
+    if isinstance(body, (DeclareKeyExpr, DeclareSubscriber, DeclareQueryable, DeclareToken)):
         announced = body.copy()
         announced.key = key
         declare.body = announced
@@ -115,4 +115,4 @@ def with_key_at_start(data: bytes, text: str) -> bytes:
 
 
 def is_link_state(data: bytes) -> bool:
-    return len(data) > 1 and data[0] & 0x1F == _OAM and data[1] == LINK_STATE
+    return len(data) > 1 and data[0] & 0x1F == _OAM and data[1] == LINK_STATE_OAM_ID

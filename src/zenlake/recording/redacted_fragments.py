@@ -7,6 +7,7 @@ message, if it is kept.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
 from zenlake.errors import WireError
@@ -21,12 +22,11 @@ from zenlake.recording.message_keys import (
 )
 from zenlake.recording.redacted_messages import MessageRedactor
 from zenlake.recording.redaction_rules import EXCLUDED, FREE, PARTLY
+from zenlake.trace.channel import channel_key
 from zenlake.wire import Fragment, Frame, NetworkMessage, WireExpr, decode_network
-from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.message import TransportMessage
 from zenlake.wire.primitives import read_z32
 from zenlake.wire.sequence import next_sn, sn_distance
-from zenlake.wire.values.qos import Priority
 from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 _NONE: Final = -1
@@ -85,8 +85,8 @@ class FragmentRedactor:
             channel.at_boundary = False
             channel.replaced_sn = _NONE
 
-    def _channel(self, direction: int, qos: Priority | None, reliable: bool) -> _Channel:
-        number = (DEFAULT_PRIORITY if qos is None else int(qos)) << 1 | reliable
+    def _channel(self, direction: int, message: Frame | Fragment) -> _Channel:
+        number = channel_key(message)
         channels = self._channels[direction]
         channel = channels.get(number)
         if channel is None:
@@ -97,7 +97,7 @@ class FragmentRedactor:
         self, direction: int, message: Frame | Fragment, kept: list[TransportMessage]
     ) -> bool:
         """Add a frame with the number that a sender skips after a message in fragments."""
-        channel = self._channel(direction, message.qos, message.reliable)
+        channel = self._channel(direction, message)
         replaced_sn, channel.replaced_sn = channel.replaced_sn, _NONE
         if replaced_sn == _NONE or sn_distance(replaced_sn, message.sn, self.mask) != 2:
             return False
@@ -106,7 +106,7 @@ class FragmentRedactor:
 
     def fragment(self, direction: int, fragment: Fragment) -> TransportMessage:
         """What is recorded instead of a fragment."""
-        channel = self._channel(direction, fragment.qos, fragment.reliable)
+        channel = self._channel(direction, fragment)
         pieces = channel.pieces
         if fragment.first or (pieces is not None and pieces.next_sn != fragment.sn):
             self._end_message(channel)
@@ -200,11 +200,9 @@ class FragmentRedactor:
             self._counts.removed += 1
             return None
         message: NetworkMessage | None = None
-        try:
-            if pieces.fate == _COLLECTED:
+        if pieces.fate == _COLLECTED:
+            with suppress(WireError):
                 message, _ = decode_network(bytes(pieces.rest), 0)
-        except WireError:
-            pass
         if message is None:
             self._counts.undecodable += 1
             return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from zenlake.limits import REDACTION_BYTES_MAX
-from zenlake.recording.message_keys import LINK_STATE, key_of, with_key
+from zenlake.recording.message_keys import key_of, with_key
 from zenlake.recording.redaction_rules import DROPPED, EXCLUDED, FREE, PARTLY, RedactionRules
 from zenlake.wire import (
     Declare,
@@ -36,6 +36,7 @@ from zenlake.wire import (
     UndeclareToken,
     WireExpr,
 )
+from zenlake.wire.kinds import LINK_STATE_OAM_ID
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.push_run import PushRun
 
@@ -154,7 +155,7 @@ class MessageRedactor:
             return self._interest(direction, message)
         if isinstance(message, Declare):
             return self._declare(direction, message)
-        if isinstance(message, Oam) and message.id == LINK_STATE:
+        if isinstance(message, Oam) and message.id == LINK_STATE_OAM_ID:
             return message
         return None
 

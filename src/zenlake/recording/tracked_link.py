@@ -12,9 +12,10 @@ from zenlake.errors import WireError
 from zenlake.limits import RECORDING_STATE_HANDSHAKE_BATCHES_MAX
 from zenlake.recording.packet_headers import End
 from zenlake.recording.tracked_items import ITEM_BYTES, UNKNOWN, Budget
-from zenlake.recording.tracked_lane import Lane, lane_key
+from zenlake.recording.tracked_lane import Lane
 from zenlake.recording.tracked_messages import TrackedMessages
 from zenlake.recording.tracked_side import COMPRESSED_FORM, LOW_LATENCY_FORM, PLAIN_FORM, Side
+from zenlake.trace.channel import channel_key
 from zenlake.wire import (
     Close,
     Fragment,
@@ -241,7 +242,7 @@ class TrackedLink(TrackedMessages):
         return lane
 
     def _frame(self, direction: int, side: Side, frame: Frame, time_ns: int) -> None:
-        lane = self._lane(side, lane_key(frame))
+        lane = self._lane(side, channel_key(frame))
         self.count += 1
         if not lane.accept(frame.sn, self.mask):
             return
@@ -254,7 +255,7 @@ class TrackedLink(TrackedMessages):
         lane.order, lane.time_ns = self.count, time_ns
 
     def _fragment(self, direction: int, side: Side, fragment: Fragment, time_ns: int) -> None:
-        lane = self._lane(side, lane_key(fragment))
+        lane = self._lane(side, channel_key(fragment))
         self.count += 1
         if not lane.accept(fragment.sn, self.mask):
             return

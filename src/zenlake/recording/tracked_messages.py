@@ -12,7 +12,7 @@ from zenlake.errors import WireError
 from zenlake.limits import RECORDING_STATE_MESSAGE_BYTES_MAX
 from zenlake.recording.tracked_items import ITEM_BYTES, Budget, Identity, Item
 from zenlake.recording.tracked_side import Side
-from zenlake.recording.tracked_topology import LINK_STATE_ID, Announcement, TrackedTopology
+from zenlake.recording.tracked_topology import Announcement, TrackedTopology
 from zenlake.trace.interest_answers import answers_current, remember_mode
 from zenlake.wire import (
     Declare,
@@ -31,6 +31,7 @@ from zenlake.wire import (
     UndeclareToken,
 )
 from zenlake.wire.codec import decode_link_states
+from zenlake.wire.kinds import LINK_STATE_OAM_ID
 from zenlake.wire.message import Message
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.wire_expr import WireExpr
@@ -76,7 +77,7 @@ class TrackedMessages:
             self._link_states(side, message, lane, time_ns)
 
     def _link_states(self, side: Side, message: Oam, lane: int, time_ns: int) -> None:
-        if message.id != LINK_STATE_ID or not isinstance(message.body, bytes):
+        if message.id != LINK_STATE_OAM_ID or not isinstance(message.body, bytes):
             return
         try:
             states = decode_link_states(message.body).link_states

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from zenlake.errors import WireError
 from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.wire import LinkState, Oam
 from zenlake.wire.codec import decode_link_states
-
-LINK_STATE_ID: Final = 1
+from zenlake.wire.kinds import LINK_STATE_OAM_ID
 
 
 def states_of(message: Oam) -> tuple[LinkState, ...]:
     """The link states of a message; none if they cannot be decoded."""
-    if message.id != LINK_STATE_ID or not isinstance(message.body, bytes):
+    if message.id != LINK_STATE_OAM_ID or not isinstance(message.body, bytes):
         return ()
     try:
         return decode_link_states(message.body).link_states
@@ -31,7 +28,7 @@ def states_of(message: Oam) -> tuple[LinkState, ...]:
     page="wire reference §2.5",
 )
 def oam_unknown(message: Oam, seen: Seen) -> str | None:
-    return None if message.id == LINK_STATE_ID else f"OAM {message.id}"
+    return None if message.id == LINK_STATE_OAM_ID else f"OAM {message.id}"
 
 
 @rule(
@@ -42,7 +39,7 @@ def oam_unknown(message: Oam, seen: Seen) -> str | None:
     page="packets, LinkStateList; wire reference §2.5; SN-73, SN-74",
 )
 def link_state_undecodable(message: Oam, seen: Seen) -> str | None:
-    if message.id != LINK_STATE_ID:
+    if message.id != LINK_STATE_OAM_ID:
         return None
     if not isinstance(message.body, bytes):
         return "it has no bytes"
@@ -61,7 +58,7 @@ def link_state_undecodable(message: Oam, seen: Seen) -> str | None:
     page="wire reference §2.5; SN-76",
 )
 def link_state_client(message: Oam, seen: Seen) -> str | None:
-    if message.id != LINK_STATE_ID or "client" not in (seen.sender.role, seen.receiver.role):
+    if message.id != LINK_STATE_OAM_ID or "client" not in (seen.sender.role, seen.receiver.role):
         return None
     return f"from a {seen.sender.role} to a {seen.receiver.role}"
 
