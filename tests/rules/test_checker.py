@@ -152,5 +152,5 @@ def test_ended_requests_do_not_count_against_the_limit() -> None:
         side.end_request(number, 7)
     assert not side.forgets
     side.end_request(RULES_ENDED_REQUESTS_MAX, 7)
-    assert list(side.ended_requests) == list(range(1, RULES_ENDED_REQUESTS_MAX + 1))
+    assert list(side.history.ended_requests) == list(range(1, RULES_ENDED_REQUESTS_MAX + 1))
     assert side.forgets

@@ -9,7 +9,8 @@ from zenlake.recording.message_keys import with_key
 from zenlake.recording.tracked_items import UNKNOWN, Item
 from zenlake.recording.tracked_lane import Lane
 from zenlake.recording.tracked_link import TrackedLink
-from zenlake.recording.tracked_side import COMPRESSED_FORM, LOW_LATENCY_FORM, Side
+from zenlake.recording.tracked_side import Side
+from zenlake.trace.links.units import COMPRESSED, LOW_LATENCY
 from zenlake.wire import (
     Declare,
     Fragment,
@@ -81,7 +82,7 @@ def state_units(link: TrackedLink) -> list[StateUnit]:
             items += side.topology.items()
         items.sort(key=attrgetter("order"))
         _draft_items(link, direction, side, items, drafts)
-        if side.form != LOW_LATENCY_FORM:
+        if side.form != LOW_LATENCY:
             for lane in side.lanes.values():
                 if lane.is_used:
                     _draft_end(lane, direction, side, drafts)
@@ -98,7 +99,7 @@ def _draft_items(
     last_key = (UNKNOWN, UNKNOWN)
     for item in items:
         data = _message_of(link, direction, item)
-        if side.form == LOW_LATENCY_FORM:
+        if side.form == LOW_LATENCY:
             drafts.append(_Draft(item.order, item.time_ns, direction, data, side.form))
             continue
         lane = side.lanes[item.lane]
@@ -212,10 +213,10 @@ def _frame_header(lane: Lane, sn: int) -> bytes:
 
 
 def _state_unit(link: TrackedLink, draft: _Draft, content: bytes) -> StateUnit:
-    if draft.form == COMPRESSED_FORM and not draft.is_raw:
+    if draft.form == COMPRESSED and not draft.is_raw:
         content = b"\0" + content
     if link.is_stream:
-        prefix_bytes = 4 if draft.form == LOW_LATENCY_FORM else 2
+        prefix_bytes = 4 if draft.form == LOW_LATENCY else 2
         content = len(content).to_bytes(prefix_bytes, "little") + content
     return StateUnit(draft.order, draft.time_ns, draft.direction, content)
 

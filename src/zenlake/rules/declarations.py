@@ -166,7 +166,7 @@ def declaration_unasked(message: Declare, seen: Seen) -> str | None:
     for interest in seen.receiver.interests.values():
         if covers(interest.interest, interest.key, body.NAME[2:], seen.event.key):
             return None
-    for ended in seen.receiver.ended_interests.values():
+    for ended in seen.receiver.history.ended_interests.values():
         is_fresh = now_ns - ended.place.time_ns <= _GRACE_NS
         if is_fresh and covers(ended.interest, ended.key, body.NAME[2:], seen.event.key):
             return None
@@ -224,9 +224,9 @@ def answer_to_nothing(message: Declare, seen: Seen) -> str | None:
     id = message.interest_id
     if not id or not isinstance(message.body, ENTITIES):
         return None
-    if id in seen.receiver.interests or id in seen.receiver.ended_interests:
+    if id in seen.receiver.interests or id in seen.receiver.history.ended_interests:
         return None
-    return f"{message.body.NAME} answers interest {id}, which nobody opened"
+    return f"{message.body.NAME} answers interest {id}, which no node opened"
 
 
 def covers(interest: Interest, key: str | None, kind: str, declared: str | None) -> bool:
@@ -248,7 +248,7 @@ def _answered(message: Declare, seen: Seen) -> OpenInterest | None:
         return None
     interest = seen.receiver.interests.get(id)
     if interest is None:
-        ended = seen.receiver.ended_interests.get(id)
+        ended = seen.receiver.history.ended_interests.get(id)
         # If FINAL ended the interest, answers may still be in flight: only D_FINAL ends them.
         return ended if ended is not None and ended.finals else None
     return None if interest.interest.mode == InterestMode.FINAL else interest

@@ -236,9 +236,8 @@ def keys_intersect(wanted: str, key: str) -> bool:
 def _matches(field: Field, written: str) -> Test:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # FutureWarning: the syntax may change in a later Python
+            # FutureWarning: the syntax may change in a later Python.
+            warnings.simplefilter("ignore")
             pattern = re.compile(written)
     except (re.error, OverflowError, RecursionError) as error:
         raise LocalError(f"{written!r} is not a regular expression: {error}") from None

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from zenlake.errors import LocalError
-from zenlake.trace.events import MessageSeen
+from zenlake.trace.events import MessageSeen, reliability_text
 from zenlake.trace.session import Node, close_reason
 from zenlake.trace.session import lease_ms as lease_ms_of
 from zenlake.trace.timelines.interests import option_letters
@@ -125,7 +125,7 @@ def reliability(event: MessageSeen) -> str | None:
     if reliable is None:
         # Low latency has no channels and is reliable (wire reference §9).
         return "reliable" if isinstance(event.message, NetworkMessage) else None
-    return "reliable" if reliable else "best_effort"
+    return reliability_text(reliable)
 
 
 def priority(event: MessageSeen) -> int | None:

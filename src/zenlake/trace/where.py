@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from zenlake.errors import LocalError
 from zenlake.limits import EXPRESSION_CHARACTERS_MAX, EXPRESSION_DEPTH_MAX
@@ -37,14 +37,11 @@ _SAME: Final = {"&&": "and", "||": "or", "!": "not"}
 _RESERVED: Final = frozenset(("and", "or", "not", *OPERATORS))
 
 
-class _Token:
-    __slots__ = ("form", "position", "text")
-
-    def __init__(self, form: str, text: str, position: int) -> None:
-        self.form = form
-        """`quoted`, `symbol` or `word`."""
-        self.text = text
-        self.position = position
+class _Token(NamedTuple):
+    form: str
+    """`quoted`, `symbol` or `word`."""
+    text: str
+    position: int
 
 
 def parse(expression: str, start: CaptureStart | None = None) -> Filter:

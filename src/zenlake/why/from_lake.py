@@ -17,6 +17,7 @@ from zenlake.lake.sql.functions import sql_error
 from zenlake.limits import WHY_RECORDS_MAX, WHY_SAMPLES_MAX, WHY_SAMPLES_PER_KEY_MAX
 from zenlake.trace.rows.message_rows import timestamp_order
 from zenlake.trace.session_ends import SessionEnd
+from zenlake.trace.timelines.queryables import undecoded_bytes
 from zenlake.why.collector import Collector
 from zenlake.why.formatting import error_text
 from zenlake.why.group_memberships import SILENCE_NS_MIN, MembershipTracker
@@ -80,10 +81,7 @@ def read_tables(
         if only not in (None, capture):
             continue
         evidence = Evidence(capture, packets or 0, first_ns, last_ns, damage=error)
-        for part in (undecoded or "").split("; "):
-            state, _, size = part.partition(": ")
-            if size:
-                evidence.undecoded[state] = int(size.split()[0])
+        evidence.undecoded = undecoded_bytes(undecoded)
         yield _Reader(connection, evidence, scope).read()
 
 

@@ -169,13 +169,7 @@ def interest_of(lifetime: InterestLifetime) -> Interest:
 
 def loss_of(missing: Missing) -> Loss:
     session = missing.link.session
-    sender = receiver = None
-    if session is not None and session.is_multicast:
-        sender = session.members.get(missing.link.ends[0])
-    elif session is not None:
-        side = missing.link.sides[missing.direction]
-        sender, receiver = session.nodes[side], session.nodes[1 - side]
-    reliable = missing.reliable
+    sender, receiver = missing.nodes
     return Loss(
         None if session is None else session.id,
         Moment(missing.time_ns, missing.packet),
@@ -183,7 +177,7 @@ def loss_of(missing: Missing) -> Loss:
         None if sender is None else sender.zid,
         None if receiver is None else receiver.zid,
         missing.priority,
-        None if reliable is None else "reliable" if reliable else "best_effort",
+        missing.reliability,
         missing.count or None,
         missing.bytes or None,
     )

@@ -27,13 +27,7 @@ from zenlake.trace.links.evidence import (
     weigh,
 )
 from zenlake.trace.links.patterns import PATTERN_BYTES, may_go_on, pattern
-from zenlake.trace.links.units import (
-    PLAIN,
-    SHORT,
-    UNKNOWN,
-    WEBSOCKET,
-    unit_sizes,
-)
+from zenlake.trace.links.units import PLAIN, SHORT, UNKNOWN, WEBSOCKET, unit_sizes
 from zenlake.trace.links.websocket import opcode, unmask
 from zenlake.wire.defaults import DEFAULT_SN_MASK
 
@@ -296,7 +290,7 @@ class Scanner:
             return WAITING if may_be else DROPPED
         if not may_go_on(framing, form, run.data, start + size):
             return DROPPED
-        bits = weigh_unit(framing, form, run.data, at - run.at, start, size, numbers)
+        bits = _weigh_unit(framing, form, run.data, at - run.at, start, size, numbers)
         if bits == CONTRADICTION:
             return DROPPED
         candidate.bits += bits
@@ -326,7 +320,7 @@ class Scanner:
         return candidate.bits + PACKET_BITS >= bits
 
 
-def weigh_unit(
+def _weigh_unit(
     framing: int, form: int, data: bytes, at: int, start: int, size: int, numbers: Numbers
 ) -> int:
     """The bits of the unit at `at`, whose content begins at `start` and may be incomplete."""

@@ -91,26 +91,18 @@ def add_loss(rows: Rows, missing: Missing) -> None:
     losses = rows.wanted(LossesRow)
     if losses is None:
         return
-    link = missing.link
-    session = link.session
-    sender = receiver = None
-    if session is not None and session.is_multicast:
-        sender = session.members.get(link.ends[0])
-    elif session is not None:
-        side = link.sides[missing.direction]
-        sender, receiver = session.nodes[side], session.nodes[1 - side]
-    reliable = missing.reliable
+    sender, receiver = missing.nodes
     losses.append(
         LossesRow(
-            session=session,
-            link=link.name,
+            session=missing.link.session,
+            link=missing.link.name,
             packet=missing.packet,
             time_ns=missing.time_ns,
             kind=missing.kind,
             sender_zid=sender,
             receiver_zid=receiver,
             priority=missing.priority,
-            reliability=None if reliable is None else "reliable" if reliable else "best_effort",
+            reliability=missing.reliability,
             count=missing.count or None,
             bytes=missing.bytes or None,
             cause=missing.cause,

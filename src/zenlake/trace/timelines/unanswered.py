@@ -108,7 +108,7 @@ def _blame_last_nodes(queryables: Queryables, hop: Hop) -> Unanswered:
     silent = [
         leaf.responder
         for leaf, one in zip(leaves, found, strict=True)
-        if one.cause == "no_reply" or queryables.roles.get(leaf.responder or "") != "router"
+        if one.cause == "no_reply" or queryables.role(leaf.responder) != "router"
     ]
     return Unanswered("no_reply", hop, silent) if silent else found[0]
 
@@ -151,26 +151,23 @@ def _not_asked(queryables: Queryables, hop: Hop, one: Queryable) -> QueryCause:
         return "not_visible"
     if hop.target == "all_complete":
         return "not_complete"
-    roles = queryables.roles
-    if roles.get(one.sender or "") == "peer" and roles.get(hop.requester or "") == "peer":
+    if queryables.are_peers(one.sender, hop.requester):
         return "not_relayed"
     return "not_passed_on"
 
 
 def is_hidden(queryables: Queryables, hop: Hop) -> bool:
     """Whether a node may have declared a queryable that the capture does not show."""
-    roles = queryables.roles
-    are_peers = roles.get(hop.responder or "") == roles.get(hop.requester or "") == "peer"
-    one_link = (
-        queryables.has_one_link(hop.responder) and not are_peers
-    )  # peers announce all declarations to each other
-    return one_link or queryables.hidden is not None
+    if queryables.hidden is not None:
+        return True
+    are_peers = queryables.are_peers(hop.responder, hop.requester)
+    return queryables.has_one_link(hop.responder) and not are_peers
 
 
 def reason(queryables: Queryables, found: Unanswered, who: Who, apart: Callable[[int], str]) -> str:
     """The cause as a sentence; `apart` formats a duration in nanoseconds."""
     hop, one = found.hop, found.queryable
-    key = "" if one is None else _short(one.key)
+    key = "" if one is None else short_key(one.key)
     sender = who(None if one is None else one.sender)
     if found.cause == OWN_QUERYABLE:
         return f"the requester's own queryable {key} is asked inside it: no link shows the replies"
@@ -208,17 +205,17 @@ def _absence_text(
     apart: Callable[[int], str],
 ) -> str:
     """The sentence for a queryable that did not exist at that time, or may not have existed."""
-    wording = Wording(who, _short, apart)
+    wording = Wording(who, short_key, apart)
     if cause == "gone":
         return f"it was gone: {describe_gone(queryables, one, time_ns, wording).sentence}"
     if cause == "not_yet_declared":
         return describe_late(queryables, one, time_ns, wording)[0]
     return (
-        f"{who(one.sender)} declared the queryable {_short(one.key)}; it has that from another "
+        f"{who(one.sender)} declared the queryable {short_key(one.key)}; it has that from another "
         "router, which may be gone: that is not in the capture, only link state says so"
     )
 
 
-def _short(key: str | None) -> str:
+def short_key(key: str | None) -> str:
     key = key or ""
     return key if len(key) <= _KEY_CHARACTERS_MAX else key[: _KEY_CHARACTERS_MAX - 1] + "…"
