@@ -42,14 +42,7 @@ def write_capture(path: Path, found: Sequence[Packet]) -> Path:
 
 
 def segment_head(number: int, packets_before: int) -> bytes:
-    comment = json.dumps({"recording": RECORDING_ID, "segment": number})
-    return b"".join(
-        (
-            fmt.section_block(comment, "zenlake", packets_before),
-            fmt.interface_block(fmt.WIRE, "wire"),
-            fmt.interface_block(fmt.STATE, "state"),
-        )
-    )
+    return head_blocks(RECORDING_ID, number, packets_before, [], 0)
 
 
 def state_block(packet: Packet) -> bytes:

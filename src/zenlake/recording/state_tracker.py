@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from zenlake.capture.segment_format import FIRST, PLAIN
+from zenlake.capture.transport import ACK, FIN, RST, SYN, UDP
 from zenlake.limits import (
     RECORDING_ADDRESS_PAIRS_MAX,
     RECORDING_ADDRESS_USES_MAX,
@@ -22,18 +23,7 @@ from zenlake.limits import (
 )
 from zenlake.recording.link_packets import LinkPackets
 from zenlake.recording.link_state import state_units
-from zenlake.recording.packet_headers import (
-    ACK,
-    FIN,
-    RST,
-    SYN,
-    UDP,
-    End,
-    Parsed,
-    ends_of_pair,
-    pair_of_ends,
-    parse,
-)
+from zenlake.recording.packet_headers import End, Parsed, ends_of_pair, pair_of_ends, parse
 from zenlake.recording.tracked_items import Budget
 from zenlake.recording.tracked_link import TrackedLink
 from zenlake.wire import Init, decode_batch
