@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import pyarrow.parquet as pq
+from typing import NamedTuple
 
 from zenlake import trace
 from zenlake.capture.packet import Packet
 from zenlake.capture.segment_format import FIRST, LINK_TYPE_RAW_IP, PLAIN
-from zenlake.lake import direct
 from zenlake.recording.link_packets import LinkPackets, first_seq
-from zenlake.recording.packet_headers import End, end_of_locator, of_one_family
+from zenlake.recording.packet_headers import End, as_one_family, end_of_locator
 from zenlake.recording.redaction import LinkRedactor, Redactor
 from zenlake.recording.redaction_rules import RedactionRules
 from zenlake.recording.state_tracker import StatePacket, StateTracker
@@ -37,7 +34,7 @@ def is_plain(messages: Sequence[Message]) -> bool:
 
 
 def ends_of(source: str, destination: str) -> tuple[End, End]:
-    return of_one_family(end_of_locator(f"tcp/{source}"), end_of_locator(f"tcp/{destination}"))
+    return as_one_family(end_of_locator(f"tcp/{source}"), end_of_locator(f"tcp/{destination}"))
 
 
 @cache
@@ -128,12 +125,6 @@ def events_of(
     for _, found in reader.finish():
         events += found
     return events
-
-
-def rows_of(path: Path, table: str) -> list[dict[str, Any]]:
-    with direct.read([str(path)], [table]) as tables:
-        files = tables.snapshot().files(table)
-        return [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
 
 
 def tracker_after(packets: tuple[StatePacket, ...] | list[StatePacket]) -> StateTracker:

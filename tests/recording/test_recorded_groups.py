@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.recording.recorded_captures import CAPTURES, recorded, rows_of, tracker_after
+from tests.recording.recorded_captures import CAPTURES, recorded, tracker_after
+from tests.recording.rows import rows_of
 from tests.recording.segment_files import write_segment
 from zenlake import trace
 from zenlake.capture.recordings import segments

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.recording.recorded_captures import CAPTURES, recorded, rows_of, tracker_after
+from tests.recording.recorded_captures import CAPTURES, recorded, tracker_after
+from tests.recording.rows import rows_of
 from tests.recording.segment_files import write_segment
 from tests.recording.test_state_tracker import CUTS, ENDS, Scripted
 from zenlake.limits import RECORDING_LINK_STATE_NODES_MAX, RECORDING_LINK_STATES_PER_NODE_MAX

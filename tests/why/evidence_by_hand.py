@@ -8,11 +8,11 @@ from zenlake.why import Evidence, Scope, Story, report
 from zenlake.why.records import (
     Declaration,
     Flow,
-    Interest,
+    InterestRecord,
     Loss,
     Moment,
     QueryHop,
-    Reply,
+    ReplyRecord,
     Sample,
     SessionRecord,
 )
@@ -64,12 +64,12 @@ def passed(origin: QueryHop, ms: float, **changes: Any) -> QueryHop:
     return _changed(query, changes)
 
 
-def reply(ms: float, key: str = "k/a", stamp: str = "", late: bool = False) -> Reply:
-    return Reply(at(ms), "PUT", key, SERVER, stamp, late)
+def reply(ms: float, key: str = "k/a", stamp: str = "", late: bool = False) -> ReplyRecord:
+    return ReplyRecord(at(ms), "PUT", key, SERVER, stamp, late)
 
 
-def error(ms: float, text: str, replier: str | None = SERVER) -> Reply:
-    return Reply(at(ms), "ERR", "", replier, "", False, text)
+def error(ms: float, text: str, replier: str | None = SERVER) -> ReplyRecord:
+    return ReplyRecord(at(ms), "ERR", "", replier, "", False, text)
 
 
 def declared(
@@ -107,9 +107,11 @@ def flows(*made: Flow) -> dict[tuple[str, str | None, str], Flow]:
     return {(flow.session, flow.sender, flow.key): flow for flow in made}
 
 
-def interest(ms: float, options: str, key: str, **changes: Any) -> Interest:
+def interest(ms: float, options: str, key: str, **changes: Any) -> InterestRecord:
     """An interest of the asker, answered a millisecond later."""
-    made = Interest(A, int(ms), at(ms), ASKER, ROUTER, 1, "current_future", options, key, 0, None)
+    made = InterestRecord(
+        A, int(ms), at(ms), ASKER, ROUTER, 1, "current_future", options, key, 0, None
+    )
     made.final_ns = at(ms + 1).time_ns
     return _changed(made, changes)
 

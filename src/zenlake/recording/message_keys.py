@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from zenlake.trace.keys import ENTITIES, UNDECLARED
 from zenlake.wire import (
     Declare,
     DeclareKeyExpr,
-    DeclareQueryable,
-    DeclareSubscriber,
-    DeclareToken,
     Interest,
     NetworkMessage,
     Push,
     Request,
     Response,
     UndeclaredKey,
-    UndeclareQueryable,
-    UndeclareSubscriber,
-    UndeclareToken,
     WireExpr,
 )
 from zenlake.wire.headers import HAS_SUFFIX, IS_SENDERS_KEY
@@ -47,9 +42,9 @@ def key_of(message: NetworkMessage) -> WireExpr | None:
         return message.key
     if isinstance(message, Declare):
         body = message.body
-        if isinstance(body, (DeclareSubscriber, DeclareQueryable, DeclareToken)):
+        if isinstance(body, ENTITIES):
             return body.key
-        if isinstance(body, (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)):
+        if isinstance(body, UNDECLARED):
             # Deployed nodes send an empty key.
             given = None if body.key is None else body.key.key
             return given if given is not None and (given.scope or given.suffix) else None
@@ -64,11 +59,11 @@ def with_key(message: NetworkMessage, key: WireExpr) -> NetworkMessage:
     assert isinstance(message, Declare)
     declare = message.copy()
     body = message.body
-    if isinstance(body, (DeclareKeyExpr, DeclareSubscriber, DeclareQueryable, DeclareToken)):
+    if isinstance(body, (DeclareKeyExpr, *ENTITIES)):
         announced = body.copy()
         announced.key = key
         declare.body = announced
-    elif isinstance(body, (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)):
+    elif isinstance(body, UNDECLARED):
         withdrawn = body.copy()
         withdrawn.key = UndeclaredKey(key)
         declare.body = withdrawn

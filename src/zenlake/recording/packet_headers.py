@@ -61,7 +61,7 @@ def end_of_locator(locator: str) -> End:
         return End(bytes((192, 0, 2, mark & 0xFF)), mark >> 8 & 0xFFFF)
 
 
-def of_one_family(first: End, second: End) -> tuple[End, End]:
+def as_one_family(first: End, second: End) -> tuple[End, End]:
     """Both ends as IPv4, or both as IPv6."""
     if len(first.address) == len(second.address):
         return first, second

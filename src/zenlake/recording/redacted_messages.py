@@ -11,6 +11,7 @@ from typing import Final
 from zenlake.limits import REDACTION_BYTES_MAX
 from zenlake.recording.message_keys import key_of, with_key
 from zenlake.recording.redaction_rules import DROPPED, EXCLUDED, FREE, PARTLY, RedactionRules
+from zenlake.trace.keys import ENTITIES
 from zenlake.wire import (
     Declare,
     DeclareFinal,
@@ -263,7 +264,7 @@ class MessageRedactor:
         verdict = FREE if key is None else self.verdict(direction, key)
         is_token = isinstance(body, (DeclareToken, UndeclareToken))
         is_removed |= verdict == EXCLUDED or (verdict == PARTLY and is_token)
-        if isinstance(body, (DeclareSubscriber, DeclareQueryable, DeclareToken)):
+        if isinstance(body, ENTITIES):
             if is_removed:
                 self._remember(removed, body.id)
         elif was_removed:

@@ -8,12 +8,10 @@ from zenlake.keyexpr.texts import texts_intersect
 from zenlake.rules.facts import OpenInterest, Seen, SideFacts
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Condition
+from zenlake.trace.keys import ENTITIES, UNDECLARED
 from zenlake.wire import (
     Declare,
     DeclareKeyExpr,
-    DeclareQueryable,
-    DeclareSubscriber,
-    DeclareToken,
     Interest,
     UndeclareQueryable,
     UndeclareSubscriber,
@@ -21,8 +19,6 @@ from zenlake.wire import (
 )
 from zenlake.wire.values.choices import InterestMode
 
-ENTITIES: Final = (DeclareSubscriber, DeclareQueryable, DeclareToken)
-UNDECLARED: Final = (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)
 KINDS: Final = ("SUBSCRIBER", "QUERYABLE", "TOKEN")
 _GRACE_NS: Final = 2_000_000_000
 """An answer may cross the end of its interest on the network, so it may come so much later."""

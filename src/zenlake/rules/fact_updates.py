@@ -6,7 +6,6 @@ from typing import Final
 
 from zenlake.limits import RULES_OPEN_MAX
 from zenlake.rules.channels import qos_byte
-from zenlake.rules.declarations import ENTITIES, UNDECLARED
 from zenlake.rules.facts import (
     OPENED,
     LinkFacts,
@@ -23,6 +22,7 @@ from zenlake.rules.samples import stream_of
 from zenlake.semantics.query_parameters import accepts_any_key
 from zenlake.trace.channel import channel_key
 from zenlake.trace.events import MessageSeen
+from zenlake.trace.keys import ENTITIES, UNDECLARED
 from zenlake.wire import (
     Close,
     Declare,

@@ -161,11 +161,11 @@ def data(name: str) -> Callable[[MessageSeen], Any]:
 
 
 def source(name: str) -> Callable[[MessageSeen], Any]:
-    def of(event: MessageSeen) -> Any:
+    def read(event: MessageSeen) -> Any:
         source = getattr(_data_of(event), "source_info", None)
         return None if source is None else plain_number_or_text(getattr(source, name))
 
-    return of
+    return read
 
 
 def plain_number_or_text(value: Any) -> Any:
@@ -180,13 +180,13 @@ def timestamp(event: MessageSeen) -> str | None:
 
 
 def replier(name: str) -> Callable[[MessageSeen], Any]:
-    def of(event: MessageSeen) -> Any:
+    def read(event: MessageSeen) -> Any:
         message = event.message
         if not isinstance(message, Response) or message.responder is None:
             return None
         return plain_number_or_text(getattr(message.responder, name))
 
-    return of
+    return read
 
 
 def target(event: MessageSeen) -> str | None:
@@ -234,14 +234,14 @@ def options(event: MessageSeen) -> str | None:
 
 
 def queryable(name: str, default: bool | int) -> Callable[[MessageSeen], Any]:
-    def of(event: MessageSeen) -> Any:
+    def read(event: MessageSeen) -> Any:
         message = event.message
         if not isinstance(message, Declare) or not isinstance(message.body, DeclareQueryable):
             return None
         info = message.body.info
         return default if info is None else getattr(info, name)
 
-    return of
+    return read
 
 
 def wire_key(event: MessageSeen) -> str | None:

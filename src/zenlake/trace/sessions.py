@@ -157,7 +157,7 @@ class Sessions:
             if _share(old, session):
                 self._merge(batch, session, old)
                 return
-            old.end_with("again", None, batch.packet)
+            old.note_end("again", None, batch.packet)
             self._end(batch.packet, batch.time_ns, link, old, "lost")
         if pair is not None:
             self._by_pair[pair] = session
@@ -225,8 +225,8 @@ class Sessions:
         if link.end is not None and not session.is_open:
             # One side ended the connection during the handshake; this CLOSE is the reaction.
             first_to_end = session.nodes[link.sides[link.end.direction]]
-            session.end_with(link.end.cause, first_to_end, link.end.packet)
-        session.end_with("close", session.nodes[link.sides[batch.direction]], batch.packet)
+            session.note_end(link.end.cause, first_to_end, link.end.packet)
+        session.note_end("close", session.nodes[link.sides[batch.direction]], batch.packet)
         link.is_closed = True
         for one in session.links if message.session else ():
             one.is_closed = True
@@ -255,7 +255,7 @@ class Sessions:
             change = "lost" if session.is_open or not session.seen_start else "refused"
             if link.end is not None:
                 ender = session.nodes[link.sides[link.end.direction]]
-                session.end_with(link.end.cause, ender, link.end.packet)
+                session.note_end(link.end.cause, ender, link.end.packet)
             self._end(item.packet, link.ended_ns or item.time_ns, link, session, change)
         if is_over:
             for node in session.nodes:
@@ -281,7 +281,7 @@ class Sessions:
                 continue
             silent_until = node.last_seen_ns + lease * 1_000_000
             if silent_until < item.time_ns:
-                session.end_with("lease", None, None)
+                session.note_end("lease", None, None)
                 self._end(item.packet, item.time_ns, item.link, session, "lost")
                 session.closed_ns = silent_until
                 return

@@ -200,20 +200,20 @@ def _negation(filter: Filter) -> Filter:
 
 
 def _presence(field: Field) -> Filter:
-    of = field.value_of
+    read = field.value_of
 
     def test(event: MessageSeen) -> bool:
-        value = of(event)
+        value = read(event)
         return value is not None and value is not False and value != ()
 
     return test
 
 
 def _comparison(field: Field, test: Test) -> Filter:
-    of = field.compared or field.value_of
+    read = field.compared or field.value_of
 
     def compare(event: MessageSeen) -> bool:
-        value = of(event)
+        value = read(event)
         return value is not None and test(value)
 
     return compare

@@ -16,15 +16,14 @@ from zenlake.trace.timelines.interests import InterestLifetime
 from zenlake.why.formatting import error_text
 from zenlake.why.records import (
     Declaration,
-    Interest,
+    InterestRecord,
     Loss,
     Moment,
     QueryHop,
-    Reply,
+    ReplyRecord,
     SessionRecord,
 )
-from zenlake.wire import Put, Request, Response
-from zenlake.wire import Reply as WireReply
+from zenlake.wire import Put, Reply, Request, Response
 
 
 def moment(event: MessageSeen) -> Moment:
@@ -93,23 +92,23 @@ def query_of(exchange: Exchange) -> QueryHop | None:
     )
 
 
-def replies_of(exchange: Exchange) -> Iterator[Reply]:
+def replies_of(exchange: Exchange) -> Iterator[ReplyRecord]:
     for event in exchange.responses:
         yield _reply(event, False)
     for event in exchange.after_final:
         yield _reply(event, True)
 
 
-def _reply(event: MessageSeen, after_final: bool) -> Reply:
+def _reply(event: MessageSeen, after_final: bool) -> ReplyRecord:
     message = event.message
     assert isinstance(message, Response)
     body = message.body
     replier = None if message.responder is None else str(message.responder.zid)
-    if not isinstance(body, WireReply):
+    if not isinstance(body, Reply):
         error = error_text(attributes.payload_of(event))
-        return Reply(moment(event), "ERR", event.key, replier, "", after_final, error)
+        return ReplyRecord(moment(event), "ERR", event.key, replier, "", after_final, error)
     stamp = body.body.timestamp
-    return Reply(
+    return ReplyRecord(
         moment(event),
         "PUT" if isinstance(body.body, Put) else "DEL",
         event.key,
@@ -144,7 +143,7 @@ def declaration_of(lifetime: DeclarationLifetime) -> Declaration:
     )
 
 
-def interest_of(lifetime: InterestLifetime) -> Interest:
+def interest_of(lifetime: InterestLifetime) -> InterestRecord:
     opened = lifetime.opened
     assert opened is not None
     closed_ns = None
@@ -152,7 +151,7 @@ def interest_of(lifetime: InterestLifetime) -> Interest:
         closed_ns = lifetime.closed.time_ns
     elif lifetime.ended_by == "session":
         closed_ns = lifetime.session.closed_ns
-    return Interest(
+    return InterestRecord(
         lifetime.session.id,
         opened.seq,
         moment(opened),

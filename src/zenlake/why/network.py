@@ -18,7 +18,7 @@ from zenlake.why.records import (
     Declaration,
     Evidence,
     Flow,
-    Interest,
+    InterestRecord,
     Loss,
     Moment,
     QueryHop,
@@ -119,7 +119,7 @@ class Network:
             return None
         return record.opener if side == OPENER else record.acceptor
 
-    def interests_of(self, publisher: str | None, key: str) -> list[Interest]:
+    def interests_of(self, publisher: str | None, key: str) -> list[InterestRecord]:
         """Interests by which a publisher of exactly this key asked for subscribers."""
         return self._publishers[publisher, key]
 
@@ -356,7 +356,7 @@ class Network:
     def received_by(self, node: str | None) -> list[Flow]:
         return self._flows_to[node]
 
-    def watchers(self, node: str | None) -> list[Interest]:
+    def watchers(self, node: str | None) -> list[InterestRecord]:
         """Interests of others in the tokens of a node."""
         return self._watchers[node]
 

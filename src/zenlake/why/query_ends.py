@@ -6,7 +6,7 @@ from typing import Final
 
 from zenlake.why.network import Network
 from zenlake.why.query_trees import QueryTree
-from zenlake.why.records import Moment, QueryHop, Reply, SessionRecord
+from zenlake.why.records import Moment, QueryHop, ReplyRecord, SessionRecord
 from zenlake.wire.defaults import DEFAULT_QUERY_TIMEOUT_MS
 
 _DEFAULT_TIMEOUT_NS: Final = DEFAULT_QUERY_TIMEOUT_MS * 1_000_000
@@ -18,12 +18,12 @@ def session_end(session: SessionRecord) -> Moment:
     return Moment(session.closed_ns, session.close_packet)
 
 
-def timeouts(query: QueryHop) -> list[Reply]:
+def timeouts(query: QueryHop) -> list[ReplyRecord]:
     """Errors by which a node reports that the next one timed out."""
     return [reply for reply in query.replies if reply.is_timeout]
 
 
-def late_replies(query: QueryHop) -> list[Reply]:
+def late_replies(query: QueryHop) -> list[ReplyRecord]:
     """Replies after the final response, without errors of timers."""
     return [reply for reply in query.replies if reply.after_final and not reply.is_timeout]
 

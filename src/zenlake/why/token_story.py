@@ -9,7 +9,7 @@ from zenlake.why.absence import add_declaration
 from zenlake.why.disjoint import difference
 from zenlake.why.formatting import apart, capture_again, key_text
 from zenlake.why.network import Network
-from zenlake.why.records import Declaration, Interest, Moment
+from zenlake.why.records import Declaration, InterestRecord, Moment
 from zenlake.why.scope import intersects
 from zenlake.why.story import Story
 
@@ -142,7 +142,7 @@ def _unannounced(network: Network, key: str, owners: list[Declaration]) -> Itera
 
 
 def _unannounced_to(
-    network: Network, key: str, owner: Declaration, interest: Interest
+    network: Network, key: str, owner: Declaration, interest: InterestRecord
 ) -> Story | None:
     labels = network.labels
     asked_key = interest.key or "**"
@@ -199,7 +199,7 @@ def _unannounced_to(
     return story
 
 
-def _was_announced(network: Network, key: str, interest: Interest) -> bool:
+def _was_announced(network: Network, key: str, interest: InterestRecord) -> bool:
     return any(
         declaration.sender == interest.receiver and declaration.receiver == interest.sender
         for declaration in network.tokens[key]
@@ -217,6 +217,6 @@ def _alive(
     watchers = [declaration for declaration in declarations if declaration not in owners]
     watching = ", ".join(dict.fromkeys(labels.who(one.receiver) for one in watchers))
     story.headline = f"Token {key_text(key)} of {names}: nothing wrong" + (
-        f"; announced to {watching}." if watching else "; announced to nobody."
+        f"; announced to {watching}." if watching else "; announced to no node."
     )
     return story

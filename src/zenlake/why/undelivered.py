@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from zenlake.why.formatting import apart
 from zenlake.why.network import Network
-from zenlake.why.records import Declaration, Flow, Interest, Moment, Sample
+from zenlake.why.records import Declaration, Flow, InterestRecord, Moment, Sample
 
 _UNSURE_NS: Final = 50_000_000
 """Within this time of a subscriber's end, it is uncertain whether a publication was due."""
@@ -97,7 +97,7 @@ def held_back(network: Network, flow: Flow) -> Silence | None:
     return next((one for one in found if one.quiet_ns >= shortest_ns), None)
 
 
-def silences(network: Network, interest: Interest) -> list[Silence]:
+def silences(network: Network, interest: InterestRecord) -> list[Silence]:
     """The times in which a publisher or querier had no announced match any more."""
     entity = "subscriber" if "S" in interest.options else "queryable"
     key, final_ns = interest.key, interest.final_ns

@@ -13,7 +13,7 @@ from zenlake.why.absence import add_declaration, explain_absence
 from zenlake.why.declaration_end import describe_end
 from zenlake.why.formatting import apart, capitalized, capture_again, key_text
 from zenlake.why.network import Network
-from zenlake.why.records import Declaration, Interest
+from zenlake.why.records import Declaration, InterestRecord
 from zenlake.why.scope import intersects
 from zenlake.why.story import Story
 from zenlake.why.undelivered import QUIET_NS_MIN, silences
@@ -36,7 +36,7 @@ _KINDS: Final = {
 }
 
 
-def _waiting(network: Network, interest: Interest) -> tuple[_Waiting, str] | None:
+def _waiting(network: Network, interest: InterestRecord) -> tuple[_Waiting, str] | None:
     """The endpoint that announced the interest, and its key; None if it published something."""
     letter = next((one for one in "SQ" if one in interest.options), None)
     key = interest.key
@@ -47,7 +47,7 @@ def _waiting(network: Network, interest: Interest) -> tuple[_Waiting, str] | Non
     return _KINDS[letter], key
 
 
-def waiting_story(network: Network, interest: Interest) -> Story | None:
+def waiting_story(network: Network, interest: InterestRecord) -> Story | None:
     """The story of a publisher or querier to which no match was ever announced, else None."""
     found = _waiting(network, interest)
     if found is None or interest.final_ns is None:
@@ -76,7 +76,7 @@ def waiting_story(network: Network, interest: Interest) -> Story | None:
     return story
 
 
-def abandoned_story(network: Network, interest: Interest) -> Story | None:
+def abandoned_story(network: Network, interest: InterestRecord) -> Story | None:
     """A publisher or querier that outlived its last subscriber or queryable.
 
     None if publications are in the capture: their story reports it.
@@ -106,7 +106,7 @@ def abandoned_story(network: Network, interest: Interest) -> Story | None:
     return story
 
 
-def unanswered_story(network: Network, interest: Interest) -> Story | None:
+def unanswered_story(network: Network, interest: InterestRecord) -> Story | None:
     """A liveliness get, or subscriber with history, that never received its D_FINAL."""
     if "T" not in interest.options or interest.mode == "future" or interest.final_ns is not None:
         return None
