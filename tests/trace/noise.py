@@ -13,11 +13,44 @@ PORT: Final = 7447
 PAYLOAD_BYTES_MAX: Final = 1_460
 _MASK: Final = 0xFFFF_FFFF
 _MILLISECOND: Final = 1_000_000
-_WORDS: Final = (
-    "the a robot sensor value temperature speed of in and is on at position error ok null "
-    "true demo example key put get topic level info warn debug started stopped 0 1 2 42 3.14 "
-    "-1"
-).split()
+_WORDS: Final = [
+    "the",
+    "a",
+    "robot",
+    "sensor",
+    "value",
+    "temperature",
+    "speed",
+    "of",
+    "in",
+    "and",
+    "is",
+    "on",
+    "at",
+    "position",
+    "error",
+    "ok",
+    "null",
+    "true",
+    "demo",
+    "example",
+    "key",
+    "put",
+    "get",
+    "topic",
+    "level",
+    "info",
+    "warn",
+    "debug",
+    "started",
+    "stopped",
+    "0",
+    "1",
+    "2",
+    "42",
+    "3.14",
+    "-1",
+]
 
 Payload = Callable[[random.Random], bytes]
 """Makes one message of a protocol, of any size."""

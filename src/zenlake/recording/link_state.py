@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -39,32 +40,20 @@ class StateUnit(NamedTuple):
     data: bytes
 
 
+@dataclass(slots=True, eq=False)
 class _Draft:
     """A FRAME or FRAGMENT whose sequence number is not assigned yet, or a batch as captured."""
 
-    __slots__ = (
-        "content",
-        "direction",
-        "form",
-        "is_fragment",
-        "is_raw",
-        "lane",
-        "more",
-        "order",
-        "time_ns",
-    )
-
-    def __init__(self, order: int, time_ns: int, direction: int, content: bytes, form: int) -> None:
-        self.order = order
-        self.time_ns = time_ns
-        self.direction = direction
-        self.content = content
-        self.form = form
-        self.lane: Lane | None = None
-        self.is_fragment = False
-        self.more = False
-        self.is_raw = False
-        """Whether the content is a batch as it crossed the link."""
+    order: int
+    time_ns: int
+    direction: int
+    content: bytes
+    form: int
+    lane: Lane | None = None
+    is_fragment: bool = False
+    more: bool = False
+    is_raw: bool = False
+    """Whether the content is a batch as it crossed the link."""
 
 
 def state_units(link: TrackedLink) -> list[StateUnit]:
@@ -72,9 +61,7 @@ def state_units(link: TrackedLink) -> list[StateUnit]:
     drafts = []
     batches = link.handshake if link.last_join is None else [*link.handshake, link.last_join]
     for order, time_ns, direction, data, form in batches:
-        draft = _Draft(order, time_ns, direction, data, form)
-        draft.is_raw = True
-        drafts.append(draft)
+        drafts.append(_Draft(order, time_ns, direction, data, form, is_raw=True))
     for direction in (0, 1):
         side = link.sides[direction]
         items = [*side.aliases.values(), *side.items.values()]

@@ -8,6 +8,7 @@ message, if it is kept.
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Final
 
 from zenlake.errors import WireError
@@ -38,6 +39,7 @@ _TOO_LONG: Final = 3
 _FRAME_HEAD_BYTES_MAX: Final = 16
 
 
+@dataclass(slots=True)
 class _Pieces:
     """The fragments of one message.
 
@@ -45,27 +47,22 @@ class _Pieces:
     is collected, `rest` is the message so far.
     """
 
-    __slots__ = ("fate", "next_sn", "rest")
-
-    def __init__(self) -> None:
-        self.fate = _COLLECTED
-        self.next_sn = 0
-        self.rest = bytearray()
+    fate: int = _COLLECTED
+    next_sn: int = 0
+    rest: bytearray = field(default_factory=bytearray)
 
 
+@dataclass(slots=True)
 class _Channel:
     """One priority and reliability of one direction."""
 
-    __slots__ = ("at_boundary", "pieces", "replaced_sn")
+    pieces: _Pieces | None = None
+    at_boundary: bool = True
+    """Whether the next fragment begins a message, where beginnings are not marked."""
+    replaced_sn: int = _NONE
+    """The last sequence number of a message whose fragments became frames, until the next one.
 
-    def __init__(self) -> None:
-        self.pieces: _Pieces | None = None
-        self.at_boundary = True
-        """Whether the next fragment begins a message, where beginnings are not marked."""
-        self.replaced_sn = _NONE
-        """The last sequence number of a message whose fragments became frames, until the next one.
-
-        Deployed nodes skip a number after fragments; readers would report that gap after frames."""
+    Deployed nodes skip a number after fragments; readers would report that gap after frames."""
 
 
 class FragmentRedactor:

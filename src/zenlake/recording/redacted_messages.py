@@ -6,6 +6,7 @@ uses it first, and in the frame of that message.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from zenlake.limits import REDACTION_BYTES_MAX
@@ -45,16 +46,16 @@ from zenlake.wire.push_run import PushRun
 _ENTRY_BYTES: Final = 100
 
 
+@dataclass(slots=True)
 class RedactionCounts:
     """How many messages redaction has changed or removed in one recording."""
 
-    def __init__(self) -> None:
-        self.removed = 0
-        """Messages removed because their keys are excluded or unknown."""
-        self.emptied = 0
-        """Messages whose payload, attachment or parameters were removed."""
-        self.undecodable = 0
-        """Batches and messages that cannot be decoded, or are too long after redaction."""
+    removed: int = 0
+    """Messages removed because their keys are excluded or unknown."""
+    emptied: int = 0
+    """Messages whose payload, attachment or parameters were removed."""
+    undecodable: int = 0
+    """Batches and messages that cannot be decoded, or are too long after redaction."""
 
 
 class RedactionMemory:
@@ -74,20 +75,18 @@ class RedactionMemory:
         self._held_bytes -= size
 
 
+@dataclass(slots=True)
 class _Prefix:
     """A declared prefix; `is_recorded` once a reader knows it.
 
     It is ambiguous if its number was declared twice: nodes resolve that differently (SN-49).
     """
 
-    __slots__ = ("declaration", "is_ambiguous", "is_recorded", "text")
-
-    def __init__(self, text: str, is_recorded: bool, declaration: Declare) -> None:
-        self.text = text
-        self.is_recorded = is_recorded
-        self.is_ambiguous = False
-        self.declaration = declaration
-        """The declaration with the whole text, even if it was declared with another prefix."""
+    text: str
+    is_recorded: bool
+    declaration: Declare
+    """The declaration with the whole text, even if it was declared with another prefix."""
+    is_ambiguous: bool = False
 
 
 class _Direction:

@@ -7,6 +7,7 @@ ones: that a key nearly matches, or that the capture lost packets.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from zenlake.semantics.causes import OWN_QUERYABLE, QueryCause
@@ -21,45 +22,21 @@ _NODES_NAMED: Final = 4
 _KEY_CHARACTERS_MAX: Final = 200
 
 
+@dataclass(slots=True, eq=False)
 class Hop:
     """One REQUEST without a reply on one link; `onward` has the requests that forwarded it."""
 
-    __slots__ = (
-        "final_ns",
-        "key",
-        "lost_ns",
-        "onward",
-        "requester",
-        "responder",
-        "seq",
-        "session",
-        "target",
-        "time_ns",
-    )
-
-    def __init__(
-        self,
-        session: str,
-        seq: int,
-        time_ns: int,
-        requester: str | None,
-        responder: str | None,
-        key: str | None,
-        target: str | None,
-        final_ns: int | None,
-        lost_ns: int | None,
-    ) -> None:
-        self.session = session
-        self.seq = seq
-        self.time_ns = time_ns
-        self.requester = requester
-        self.responder = responder
-        self.key = key
-        self.target = target
-        self.final_ns = final_ns
-        self.lost_ns = lost_ns
-        """When its session ended, if before the final response and the timeout."""
-        self.onward: list[Hop] = []
+    session: str
+    seq: int
+    time_ns: int
+    requester: str | None
+    responder: str | None
+    key: str | None
+    target: str | None
+    final_ns: int | None
+    lost_ns: int | None
+    """When its session ended, if before the final response and the timeout."""
+    onward: list[Hop] = field(default_factory=list)
 
     def leaves(self) -> Iterator[Hop]:
         if not self.onward:
