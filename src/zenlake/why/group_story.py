@@ -46,7 +46,7 @@ def _member_stories(network: Network, memberships: list[Membership]) -> Iterator
 def _silent(network: Network, membership: Membership, again: Membership | None) -> Story:
     labels = network.labels
     assert membership.ended is not None
-    story = Story("session", "lease_exceeded", "", membership.ended, session=membership.session)
+    story = Story("session", "lease_exceeded", membership.ended, session=membership.session)
     story.involve(membership.zid)
     story.culprit = membership.zid
     story.add(
@@ -85,7 +85,7 @@ def _why(network: Network, membership: Membership, until_ns: int) -> str:
 
 def _back(network: Network, old: Membership, ended: Moment, new: Membership) -> Story:
     labels = network.labels
-    story = Story("session", "reconnected", "", new.joined, session=new.session)
+    story = Story("session", "reconnected", new.joined, session=new.session)
     story.involve(new.zid)
     story.add(old.last_sent, _why(network, old, new.joined.time_ns))
     story.add(new.joined, f"{labels.who(new.zid)} joins the group {new.session} again")
@@ -143,7 +143,7 @@ def _refused_story(
 ) -> Story:
     labels, first = network.labels, attempts[0]
     cause = "refused_version" if what == "version" else "refused"
-    story = Story("session", cause, "", first.joined, session=first.session)
+    story = Story("session", cause, first.joined, session=first.session)
     zids = list(dict.fromkeys(one.zid for one in refusing))
     story.involve(first.zid, *zids)
     story.culprit = first.zid

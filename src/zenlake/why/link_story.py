@@ -82,7 +82,7 @@ def _hole(network: Network, session: str, losses: list[Loss]) -> Story:
 
 def _story(network: Network, session: str, cause: str, losses: list[Loss]) -> Story:
     labels = network.labels
-    story = Story("link", cause, "", losses[0].at, session=session)
+    story = Story("link", cause, losses[0].at, session=session)
     story.involve(losses[0].sender, losses[0].receiver)
     for loss in losses[:_SHOWN]:
         is_message = loss.kind == "fragment"

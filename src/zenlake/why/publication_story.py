@@ -30,19 +30,13 @@ def origins(network: Network) -> list[Flow]:
 
 def publication_story(network: Network, flow: Flow) -> Story:
     labels = network.labels
-    count = counted(flow.count, "publication")
-    story = Story(
-        "publication",
-        "delivered",
-        f"{count} of {key_text(flow.key)} from {labels.who(flow.sender)}",
-        flow.first,
-        flow.key,
-        flow.session,
-    )
+    story = Story("publication", "delivered", flow.first, flow.key, flow.session)
     story.involve(flow.sender, flow.receiver)
     story.cite(flow.first)
     _add_flow(story, network, flow, "publishes to")
-    story.set_headline(f"{story.headline}: {_judge(network, flow, story)}.")
+    count = counted(flow.count, "publication")
+    what = f"{count} of {key_text(flow.key)} from {labels.who(flow.sender)}"
+    story.set_headline(f"{what}: {_delivery_text(network, flow, story)}.")
     return story
 
 
@@ -59,7 +53,7 @@ def _add_flow(story: Story, network: Network, flow: Flow, verb: str) -> None:
     story.add(flow.last, f"{names}: {key_text(flow.key)}, the last one")
 
 
-def _judge(network: Network, flow: Flow, story: Story) -> str:
+def _delivery_text(network: Network, flow: Flow, story: Story) -> str:
     labels = network.labels
     if flow.ignored:
         story.cause, story.culprit = "stale_sn", flow.sender

@@ -35,8 +35,6 @@ def query_story(network: Network, tree: QueryTree) -> Story:
     story = Story(
         "query",
         "answered",
-        f"Query {query.request_id} from {labels.who(query.requester)} "
-        f"for {key_text(query.selector)}",
         query.at,
         query.key,
         query.session,
@@ -45,11 +43,13 @@ def query_story(network: Network, tree: QueryTree) -> Story:
     )
     add_hops(story, network, tree)
     story.cite(query.at)
-    story.set_headline(f"{story.headline}: {_judge(network, tree, story)}.")
+    who, selector = labels.who(query.requester), key_text(query.selector)
+    text = _outcome_text(network, tree, story)
+    story.set_headline(f"Query {query.request_id} from {who} for {selector}: {text}.")
     return story
 
 
-def _judge(network: Network, tree: QueryTree, story: Story) -> str:
+def _outcome_text(network: Network, tree: QueryTree, story: Story) -> str:
     """Sets the cause and returns the sentence."""
     query = tree.query
     replies = [reply for reply in query.replies if reply.kind != "ERR"]

@@ -57,7 +57,6 @@ def _missing(network: Network, zid: str, old: SessionRecord, new: SessionRecord)
             story = Story(
                 "token" if entity == "token" else "declaration",
                 "missing_after_reconnect",
-                "",
                 declaration.declared or declaration.ended or Moment(old.start_ns, None),
                 declaration.key,
                 new.id,

@@ -78,7 +78,7 @@ def _story(network: Network, zid: str, gone: list[SessionRecord]) -> Story:
     gone.sort(key=lambda one: (one.closed_ns or 0, one.id))
     ends = [end_moment(one) for one in gone]
     at = ends[0]
-    story = Story("session", "router_died", "", at, session=gone[0].id, culprit=zid)
+    story = Story("session", "router_died", at, session=gone[0].id, culprit=zid)
     story.involve(zid)
     for session, end in list(zip(gone, ends, strict=True))[:_SESSIONS_SHOWN]:
         story.involve(session.other(zid))

@@ -30,12 +30,12 @@ class Story:
 
     subject: str
     cause: str
-    headline: str
     at: Moment
     key: str | None = None
     session: str | None = None
     request_id: int | None = None
     trace_id: int | None = None
+    headline: str = ""
     nodes: list[str] = field(default_factory=list)
     """Full zids."""
     culprit: str | None = None

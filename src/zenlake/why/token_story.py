@@ -49,7 +49,7 @@ def _is_forwarded(
 
 
 def _story(network: Network, cause: str, key: str, at: Moment, *declarations: Declaration) -> Story:
-    story = Story("token", cause, "", at, key, declarations[0].session if declarations else None)
+    story = Story("token", cause, at, key, declarations[0].session if declarations else None)
     for declaration in declarations:
         add_declaration(story, network, declaration, network.evidence.last_ns)
         story.involve(declaration.sender, declaration.receiver)

@@ -61,7 +61,7 @@ def waiting_story(network: Network, interest: InterestRecord) -> Story | None:
     labels = network.labels
     who, router = labels.who(interest.sender), labels.who(interest.receiver)
     absence = explain_absence(network, interest.receiver, interest.sender, entity, key, interest.at)
-    story = Story(subject, "not_passed_on", "", interest.at, key, interest.session)
+    story = Story(subject, "not_passed_on", interest.at, key, interest.session)
     story.involve(interest.sender, interest.receiver)
     story.cite(interest.at)
     story.add(interest.at, f"{who} announces to {router} that it {verb} {key_text(key)}")
@@ -92,7 +92,7 @@ def abandoned_story(network: Network, interest: InterestRecord) -> Story | None:
         return None
     who = network.labels.who(interest.sender)
     gone = describe_end(network, silence.last, silence.since)
-    story = Story(subject, "gone", "", interest.at, key, interest.session, is_note=True)
+    story = Story(subject, "gone", interest.at, key, interest.session, is_note=True)
     story.culprit = gone.culprit
     story.involve(interest.sender, interest.receiver)
     for declaration in gone.path[::-1]:
@@ -116,7 +116,7 @@ def unanswered_story(network: Network, interest: InterestRecord) -> Story | None
         return None
     who, router = labels.who(interest.sender), labels.who(interest.receiver)
     key = key_text(interest.key)
-    story = Story("liveliness", "final_missing", "", interest.at, interest.key, interest.session)
+    story = Story("liveliness", "final_missing", interest.at, interest.key, interest.session)
     story.culprit = interest.receiver
     story.involve(interest.sender, interest.receiver)
     story.add_evidence(
@@ -159,7 +159,7 @@ def idle_subscriber_story(
         return None
     labels = network.labels
     flow = next(one for one in flows if one.key == found.declared)
-    story = Story("subscriber", found.cause, "", declaration.declared, key, declaration.session)
+    story = Story("subscriber", found.cause, declaration.declared, key, declaration.session)
     story.involve(declaration.sender, declaration.receiver, flow.sender)
     add_declaration(story, network, declaration, flow.first.time_ns)
     story.add_evidence(flow.first, f"{labels.who(flow.sender)} publishes {key_text(flow.key)}")
