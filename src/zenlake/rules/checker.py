@@ -130,7 +130,7 @@ class Checker:
     ) -> None:
         if not facts.is_sure:
             return
-        is_whole = facts.is_whole and facts.is_met and not facts.is_over
+        is_whole = facts.is_whole and facts.have_both_sent and not facts.is_over
         for rule in rules:
             if rule.needs_whole and not is_whole:
                 continue
@@ -143,7 +143,7 @@ class Checker:
         facts, message = seen.facts, event.message
         if not facts.is_sure:
             return
-        is_whole = facts.is_whole and facts.is_met and not facts.is_over
+        is_whole = facts.is_whole and facts.have_both_sent and not facts.is_over
         for rule in rules:
             if rule.needs_whole and not is_whole:
                 continue
@@ -375,7 +375,7 @@ def note_first_message(event: MessageSeen, facts: SessionFacts) -> None:
     facts.side(sender).has_sent = True
     if sender is None or receiver is None or "client" in (sender.role, receiver.role):
         return
-    facts.is_met = facts.side(receiver).has_sent
+    facts.have_both_sent = facts.side(receiver).has_sent
     if event.kind != "OAM/LINKSTATE":
         facts.is_whole = False
 

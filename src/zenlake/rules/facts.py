@@ -232,7 +232,7 @@ class SessionFacts:
     __slots__ = (
         "_unassigned",
         "has_gaps",
-        "is_met",
+        "have_both_sent",
         "is_over",
         "is_sure",
         "is_whole",
@@ -249,7 +249,7 @@ class SessionFacts:
         """Whether no gap was found since its first message in the capture."""
         self.has_gaps = False
         """Whether sequence numbers of datagrams are missing: the network may have lost them."""
-        self.is_met = True
+        self.have_both_sent = True
         """Whether both nodes have sent, which shows that this is their only link."""
         self.is_over = False
         self.sides: dict[Node, SideFacts] = {}
