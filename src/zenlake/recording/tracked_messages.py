@@ -127,7 +127,7 @@ class TrackedMessages:
         """Declares an alias. One in use keeps its key; another key is stored as REMAPPED."""
         known = side.aliases.get(body.expr_id)
         if known is None:
-            item = self._new_item(side, direction, message, body.key, lane, time_ns)
+            item = self._new_item(direction, message, body.key, lane, time_ns)
             if item is not None:
                 side.aliases[body.expr_id] = item
             return
@@ -205,7 +205,6 @@ class TrackedMessages:
 
     def _new_item(
         self,
-        side: Side,
         direction: int,
         message: Message,
         key: WireExpr | None,
@@ -233,7 +232,7 @@ class TrackedMessages:
         lane: int,
         time_ns: int,
     ) -> Item | None:
-        item = self._new_item(side, direction, message, key, lane, time_ns)
+        item = self._new_item(direction, message, key, lane, time_ns)
         if item is not None:
             side.items[identity] = item
         return item

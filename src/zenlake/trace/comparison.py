@@ -81,9 +81,9 @@ def _test_one(field: Field, operator: str, written: str) -> Test:
     if operator == "~":
         return _intersects(field, written)
     if operator == "matches":
-        return _matches(field, written)
+        return _matches(written)
     if operator in ("contains", "startswith", "endswith"):
-        return _part(field, operator, written)
+        return _part(operator, written)
     if field.type == "number":
         return _number(field, operator, written)
     if field.type == "any":
@@ -233,7 +233,7 @@ def keys_intersect(wanted: str, key: str) -> bool:
     return texts_intersect(wanted, key) is True
 
 
-def _matches(field: Field, written: str) -> Test:
+def _matches(written: str) -> Test:
     try:
         with warnings.catch_warnings():
             # FutureWarning: the syntax may change in a later Python.
@@ -244,7 +244,7 @@ def _matches(field: Field, written: str) -> Test:
     return lambda value: pattern.search(_text(value)) is not None
 
 
-def _part(field: Field, operator: str, written: str) -> Test:
+def _part(operator: str, written: str) -> Test:
     raw = _bytes(written)
 
     def test(value: Any) -> bool:

@@ -104,7 +104,8 @@ class _Parser:
         if depth > EXPRESSION_DEPTH_MAX:
             self._fail(f"at most {EXPRESSION_DEPTH_MAX} levels")
         if self._accept("not"):
-            return _negation(self._term(depth + 1))
+            negated = self._term(depth + 1)
+            return lambda event: not negated(event)
         if self._accept("("):
             found = self._alternatives(depth + 1)
             if not self._accept(")"):
@@ -193,10 +194,6 @@ def _unescape(match: re.Match[str]) -> str:
 
 def _any_of(filters: list[Filter]) -> Filter:
     return lambda event: any(one(event) for one in filters)
-
-
-def _negation(filter: Filter) -> Filter:
-    return lambda event: not filter(event)
 
 
 def _presence(field: Field) -> Filter:

@@ -41,7 +41,8 @@ def forwardings(network: Network, flow: Flow) -> list[Forwarding]:
     for declaration in matching:
         if declaration.sender == flow.receiver or declaration.declared is None:
             continue
-        if declaration.declared.time_ns > flow.last.time_ns or not _overlaps(declaration, flow):
+        ended_ns = network.declaration_end_ns(declaration)
+        if declaration.declared_ns > flow.last.time_ns or ended_ns < flow.first.time_ns:
             continue
         one = _forwarding(network, flow, declaration)
         known = found.get(declaration.sender)
@@ -67,10 +68,6 @@ def all_forwardings(network: Network, flow: Flow) -> list[Forwarding]:
             seen.add(one.flow.session)
             found += forwardings(network, one.flow)
     return found
-
-
-def _overlaps(declaration: Declaration, flow: Flow) -> bool:
-    return declaration.ended is None or declaration.ended.time_ns >= flow.first.time_ns
 
 
 def _forwarding(network: Network, flow: Flow, declaration: Declaration) -> Forwarding:

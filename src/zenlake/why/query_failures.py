@@ -62,8 +62,8 @@ def explain_late_reply(network: Network, tree: QueryTree, story: Story) -> str:
 
 
 def explain_timeout(network: Network, tree: QueryTree, story: Story) -> str:
-    parts = [_timeout_text(network, tree, story)]
-    passed = _forwarding_text(network, tree, story)
+    parts = [_timeout_text(tree, story)]
+    passed = _forwarding_text(network, tree)
     if passed:
         parts.append(passed)
     stuck = silent(network, tree)
@@ -76,7 +76,7 @@ def explain_timeout(network: Network, tree: QueryTree, story: Story) -> str:
     return ". ".join([parts[0], *map(capitalized, parts[1:])])
 
 
-def _timeout_text(network: Network, tree: QueryTree, story: Story) -> str:
+def _timeout_text(tree: QueryTree, story: Story) -> str:
     """A text that says when a query timed out; a node may give up earlier than its timeout."""
     query = tree.query
     if query.timeout_ms is None:
@@ -118,7 +118,7 @@ def _in_a_hole(network: Network, story: Story, tree: QueryTree) -> str | None:
     )
 
 
-def _forwarding_text(network: Network, tree: QueryTree, story: Story) -> str | None:
+def _forwarding_text(network: Network, tree: QueryTree) -> str | None:
     """Which nodes the query was forwarded to, and which of them finished."""
     labels = network.labels
     if not tree.onward:

@@ -69,14 +69,13 @@ def _outcome_text(network: Network, tree: QueryTree, story: Story) -> str:
         story.culprit = query.responder
         return "its final response never arrived, and a later query used its number"
     if replies:
-        return _answered(network, tree, story)
+        return _answered(query, story)
     if query.replies:
         return _errors(network, query, story)
     return _empty(network, tree, story)
 
 
-def _answered(network: Network, tree: QueryTree, story: Story) -> str:
-    query = tree.query
+def _answered(query: QueryHop, story: Story) -> str:
     replies = query.reply_count
     drops = [one for one in dropped(query) if one.reply.kind != "ERR"]
     assert query.final is not None

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from heapq import heapify, heappop, heappush
+from operator import attrgetter
 from typing import Final
 
 from zenlake.limits import TRACE_CANDIDATES_MAX, TRACE_SCAN_BYTES_MAX
@@ -171,7 +172,7 @@ class Scanner:
         waiting, end = self._waiting, self._runs[-1].end
         while waiting and (at_end or waiting[0][0] <= end):
             ready.append(heappop(waiting)[2])
-        ready.sort(key=_place)
+        ready.sort(key=attrgetter("at"))
         first = self._run_starts[0]
         for candidate in ready:
             if candidate.at < first:
@@ -330,7 +331,3 @@ def _weigh_unit(
             return 1
         content = unmask(data[at:start], content)
     return weigh(form, content, len(content) == size, numbers)
-
-
-def _place(candidate: Candidate) -> int:
-    return candidate.at

@@ -43,8 +43,8 @@ def add_session(rows: Rows, session: Session) -> None:
             patch=session.patch,
             sn_bits=session.sn_bits,
             batch_size=session.batch_size,
-            opener_lease_ms=_ms(opener.lease_ms),
-            acceptor_lease_ms=_ms(acceptor.lease_ms),
+            opener_lease_ms=end.opener_lease_ms,
+            acceptor_lease_ms=end.acceptor_lease_ms,
             links=len(session.links),
             members=" ".join(members) if session.is_multicast else None,
             opener_address=opener.address,
@@ -61,10 +61,6 @@ def add_session(rows: Rows, session: Session) -> None:
             reason=None if session.is_multicast else reason_of(end, who),
         )
     )
-
-
-def _ms(lease_ms: int | None) -> float | None:
-    return None if lease_ms is None else float(lease_ms)
 
 
 def add_nodes(rows: Rows, session: Session) -> None:
