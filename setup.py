@@ -76,6 +76,7 @@ HOT_MODULES = (
     "src/zenlake/recording/tracked_*.py",
     "src/zenlake/routing/*.py",
     "src/zenlake/routing/*/*.py",
+    "src/zenlake/rules/batch_deviations.py",
     "src/zenlake/rules/batches.py",
     "src/zenlake/rules/channels.py",
     "src/zenlake/rules/checker.py",

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from tests.capture.capture_file import load
 from tests.recording.recorded_captures import recorded
 from zenlake.capture import segment_format as fmt
-from zenlake.capture.files import packets
 from zenlake.capture.link_layer import IPV4, IPV6, network_layer
-from zenlake.capture.packet import Packet, Skipped
-from zenlake.capture.pcapng_writer import PcapngWriter
+from zenlake.capture.packet import Packet
 from zenlake.capture.recordings import GROWING_SUFFIX, MARKER_NAME, segment_name
 from zenlake.recording.redaction_rules import RedactionRules
 from zenlake.recording.segment_file import head_blocks
@@ -24,7 +23,7 @@ RECORDING_ID = "00112233445566778899aabbccddeeff"
 def raw_packets(path: Path) -> list[Packet]:
     """The IP packets of a capture, without their link layers, numbered from 1."""
     found: list[Packet] = []
-    for packet in packets([str(path)], Skipped()):
+    for packet in load(path):
         ethertype, offset = network_layer(packet.link_type, packet.data)
         if ethertype in (IPV4, IPV6):
             data = packet.data[offset:]
@@ -33,23 +32,8 @@ def raw_packets(path: Path) -> list[Packet]:
     return found
 
 
-def write_capture(path: Path, found: Sequence[Packet]) -> Path:
-    with path.open("wb") as file:
-        writer = PcapngWriter(file)
-        for packet in found:
-            writer.write(packet)
-    return path
-
-
 def segment_head(number: int, packets_before: int) -> bytes:
-    comment = json.dumps({"recording": RECORDING_ID, "segment": number})
-    return b"".join(
-        (
-            fmt.section_block(comment, "zenlake", packets_before),
-            fmt.interface_block(fmt.WIRE, "wire"),
-            fmt.interface_block(fmt.STATE, "state"),
-        )
-    )
+    return head_blocks(RECORDING_ID, number, packets_before, [], 0)
 
 
 def state_block(packet: Packet) -> bytes:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.capture.headers import A6, B6, A, B, ipv4, ipv6, ipv6_fragment, packet
 from zenlake.capture.byte_ranges import PIECE_COST
-from zenlake.capture.ip import IpDatagram, IpReader
+from zenlake.capture.ip import IpDatagram, IpReader, address_text
 from zenlake.capture.link_layer import IPV4, IPV6
 from zenlake.capture.packet import Skipped
 from zenlake.limits import (
@@ -37,7 +37,10 @@ class Ip:
 def whole(data: bytes, snap: int | None = None) -> tuple[str, str, int, bytes, int]:
     found = Ip().read(data, snap=snap)
     assert found is not None
-    return found.source, found.destination, found.protocol, found.payload, found.missing
+    half = len(found.addresses) // 2
+    source, destination = found.addresses[:half], found.addresses[half:]
+    ends = address_text(source), address_text(destination)
+    return *ends, found.protocol, found.payload, found.missing
 
 
 def test_the_payload_is_what_the_header_claims() -> None:

@@ -70,7 +70,7 @@ def test_every_link_layer_leads_to_its_datagram(name: str) -> None:
     assert isinstance(found, UdpDatagram)
     assert found.payload == b"hello"
     a, b = (A, B) if ethertype == IPV4 else (f"[{A6}]", f"[{B6}]")
-    assert (found.source, found.destination) == (f"{a}:40000", f"{b}:7447")
+    assert (found.ends.source, found.ends.destination) == (f"{a}:40000", f"{b}:7447")
     assert not reader.skipped
 
 

@@ -28,7 +28,7 @@ def read_udp(data: bytes, snap: int | None = None) -> UdpDatagram:
 def test_a_segment_has_what_its_headers_say() -> None:
     found = read_tcp(ipv4(tcp(b"data", 0xFFFFFFFE, 77, 0x18, options=bytes(12)), 6))
     assert (found.number, found.time_ns) == (3, 5)
-    assert (found.source, found.destination) == (f"{A}:40000", f"{B}:7447")
+    assert (found.ends.source, found.ends.destination) == (f"{A}:40000", f"{B}:7447")
     assert (found.seq, found.ack, found.flags) == (0xFFFFFFFE, 77, 0x18)
     assert (found.payload, found.missing) == (b"data", 0)
 
@@ -41,7 +41,7 @@ def test_ipv6_addresses_are_in_brackets() -> None:
 def test_a_datagram_has_what_its_headers_say() -> None:
     found = read_udp(ipv4(udp(b"data", (5, 6))))
     assert (found.number, found.time_ns) == (3, 5)
-    assert (found.source, found.destination) == (f"{A}:5", f"{B}:6")
+    assert (found.ends.source, found.ends.destination) == (f"{A}:5", f"{B}:6")
     assert (found.payload, found.missing) == (b"data", 0)
     assert read_udp(ipv4(udp(b""))).payload == b""
 
@@ -55,7 +55,7 @@ def test_a_datagram_has_what_its_headers_say() -> None:
 )
 def test_multicast_is_like_unicast(data: bytes, destination: str) -> None:
     found = read_udp(data)
-    assert (found.destination, found.payload) == (destination, b"scout")
+    assert (found.ends.destination, found.payload) == (destination, b"scout")
 
 
 def test_a_snap_length_leaves_missing_bytes() -> None:
@@ -134,7 +134,7 @@ def test_texts_of_addresses_are_bounded() -> None:
     assert peak < before * 1.2
     found = reader.read(packet(ipv4(udp(b"")), RAW))
     assert isinstance(found, UdpDatagram)
-    assert found.source == f"{A}:40000"
+    assert found.ends.source == f"{A}:40000"
 
 
 @given(st.sampled_from([6, 17]), st.booleans(), st.binary(max_size=80), st.integers(0, 120))

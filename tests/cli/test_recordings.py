@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.capture.recorded import parts_of, raw_packets, write_capture, write_recording
+from tests.capture.capture_file import write_capture
+from tests.capture.recorded import parts_of, raw_packets, write_recording
 from zenlake.capture.recordings import recording_bytes
 from zenlake.cli.main import main
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -10,29 +11,30 @@ from zenlake import trace
 from zenlake.capture.packet import Packet
 from zenlake.capture.segment_format import FIRST, LINK_TYPE_RAW_IP, PLAIN
 from zenlake.recording.link_packets import LinkPackets, first_seq
-from zenlake.recording.packet_headers import End, end_of_locator, of_one_family
+from zenlake.recording.packet_headers import End, as_one_family, end_of_locator
 from zenlake.recording.redaction import LinkRedactor, Redactor
 from zenlake.recording.redaction_rules import RedactionRules
-from zenlake.recording.state_tracker import StatePacket
+from zenlake.recording.state_tracker import StatePacket, StateTracker
 from zenlake.trace import TraceEvent
 from zenlake.trace.link import LinkBatch, LinkClosed
 from zenlake.trace.links.units import LOW_LATENCY
 from zenlake.trace.trace import from_packets
-from zenlake.wire import Frame, Push
+from zenlake.wire import Frame, Message, Push
 
 CAPTURES = Path(__file__).parents[1] / "data" / "captures"
 
 
-def ends_of(source: str, destination: str) -> tuple[End, End]:
-    return of_one_family(end_of_locator(f"tcp/{source}"), end_of_locator(f"tcp/{destination}"))
-
-
-def is_plain(batch: LinkBatch) -> bool:
-    if batch.form == LOW_LATENCY:
-        return all(isinstance(message, Push) for message in batch.messages)
-    if len(batch.messages) != 1 or not isinstance(batch.messages[0], Frame):
+def is_plain(messages: Sequence[Message]) -> bool:
+    """Whether a batch or low-latency unit has nothing but publications."""
+    if not messages:
         return False
-    return all(isinstance(message, Push) for message in batch.messages[0].messages)
+    if len(messages) == 1 and isinstance(messages[0], Frame):
+        messages = messages[0].messages
+    return all(isinstance(message, Push) for message in messages)
+
+
+def ends_of(source: str, destination: str) -> tuple[End, End]:
+    return as_one_family(end_of_locator(f"tcp/{source}"), end_of_locator(f"tcp/{destination}"))
 
 
 @cache
@@ -79,7 +81,7 @@ def recorded(
                     packets, None if redactor is None else redactor.link()
                 )
                 found += [StatePacket(now, 0, one) for one in packets.opening()]
-            flags = PLAIN if is_plain(item) else 0
+            flags = PLAIN if is_plain(item.messages) else 0
             changed = known.filtered(item.direction, item.data, flags)
             if changed is None or (item.data and not changed[0]):
                 continue
@@ -123,3 +125,10 @@ def events_of(
     for _, found in reader.finish():
         events += found
     return events
+
+
+def tracker_after(packets: tuple[StatePacket, ...] | list[StatePacket]) -> StateTracker:
+    tracker = StateTracker()
+    for one in packets:
+        tracker.feed_packet(one.time_ns, one.data, one.flags)
+    return tracker

@@ -38,7 +38,7 @@ class ScriptedRecording:
         for _ in range(puts):
             self.peer.put(self.sent, size)
             self.sent += 1
-        self.writer.write(self.queue.take(1 << 30))
+        self.writer.write(self.queue.pop(1 << 30))
         self.now += 0.25
         self.writer.tick()
 

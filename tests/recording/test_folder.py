@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.recording.recorded_captures import CAPTURES, recorded
+from tests.recording.recorded_captures import CAPTURES, recorded, tracker_after
 from zenlake.capture.recordings import is_recording, segment_name
 from zenlake.capture.segment_format import STATE, WIRE, is_segment, packet_block
 from zenlake.errors import RecordingError
@@ -21,19 +21,16 @@ from zenlake.recording.folder import (
     list_segments,
     recording_id,
 )
-from zenlake.recording.segment_file import SegmentFile, head_blocks
+from zenlake.recording.segment_file import GrowingSegment, head_blocks
 from zenlake.recording.segment_scan import blocks, scan_segment
-from zenlake.recording.state_tracker import StateTracker
 
 PACKETS = recorded(CAPTURES / "queries.pcapng.gz")
 
 
-def write_segment(folder: RecordingFolder, number: int, first: int, count: int) -> SegmentFile:
+def write_segment(folder: RecordingFolder, number: int, first: int, count: int) -> GrowingSegment:
     """A segment with `count` packets, from the one with this number on."""
-    tracker = StateTracker()
-    for one in PACKETS[: first - 1]:
-        tracker.feed_packet(one.time_ns, one.data, one.flags)
-    segment = SegmentFile(folder.path, number, folder.files)
+    tracker = tracker_after(PACKETS[: first - 1])
+    segment = GrowingSegment(folder.path, number, folder.files)
     head = head_blocks(folder.id, number, first - 1, tracker.packets(), 0)
     segment.write([head], len(head))
     for at in range(first, first + count):
@@ -176,10 +173,7 @@ def test_recovery_finds_the_open_links(tmp_path: Path) -> None:
     write_segment(folder, 1, 1, 60).close()
     scan = folder.recover()
     assert scan is not None
-    tracker = StateTracker()
-    for one in PACKETS[:60]:
-        tracker.feed_packet(one.time_ns, one.data, one.flags)
-    assert scan.tracker.packets() == tracker.packets()
+    assert scan.tracker.packets() == tracker_after(PACKETS[:60]).packets()
     assert scan.last_ns == PACKETS[59].time_ns
     folder.close()
 
@@ -224,7 +218,7 @@ class ShortWrites(Files):
 
 def test_failed_write_leaves_whole_blocks_only(tmp_path: Path) -> None:
     files = ShortWrites(10_000)
-    segment = SegmentFile(str(tmp_path), 1, files)
+    segment = GrowingSegment(str(tmp_path), 1, files)
     block = packet_block(STATE, 1, b"x" * 900, 0, 0)
     written = 0
     while files.room >= len(block):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import subprocess
 import sys
 import threading
@@ -13,15 +15,21 @@ from random import Random
 import pytest
 
 from tests.chance import IS_FULL, first_seed
+from tests.cli.router_process import RouterProcess
 from tests.recording.recorded_values import Peer, values, wire_packets
-from tests.recording.recording_router import NumberPublisher, RouterProcess
 from tests.recording.scripted_recording import FailingFiles, ScriptedRecording
 from zenlake import trace
 from zenlake.capture.recordings import segments
+from zenlake.protocol.offer import Offer
+from zenlake.protocol.opening import Opener
 from zenlake.recording.folder import RecordingFolder
 from zenlake.recording.recorder import Recorder
 from zenlake.recording.segment_scan import scan_segment
 from zenlake.recording.settings import RecordingSettings
+from zenlake.wire import Declare, DeclareKeyExpr, Frame, Push, Put, WhatAmI, WireExpr, ZenohId
+from zenlake.wire.framing import StreamDeframer, frame_batch
+from zenlake.wire.message import NetworkMessage
+from zenlake.wire.sequence import next_sn
 
 KILLS = 200 if IS_FULL else 3
 RATE = 20_000
@@ -31,6 +39,46 @@ START_S_MAX = 8.0
 """The start of the interpreter with all imports on a busy machine, without a recovery."""
 
 
+class NumberPublisher:
+    """Publishes numbers at a rate; `sent` has the time of each batch and its last number."""
+
+    def __init__(self, port: int, first: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port))
+        deframer = StreamDeframer()
+        opener = Opener(Offer(ZenohId(os.urandom(8) + b"\1"), WhatAmI.CLIENT, lease_ms=60_000))
+        self._socket.sendall(frame_batch(opener.start()))
+        while opener.agreed is None:
+            for batch in deframer.receive(self._socket.recv(65_536)):
+                answer = opener.receive(batch)
+                if answer is not None:
+                    self._socket.sendall(frame_batch(answer))
+        self._sn, self._mask = opener.agreed.own_sn, opener.agreed.sn_mask
+        self.next = first
+        self.sent: list[tuple[float, int]] = []
+        self._send([Declare(DeclareKeyExpr(1, WireExpr(0, "robot")))])
+
+    def _send(self, messages: list[NetworkMessage]) -> None:
+        self._socket.sendall(frame_batch(bytes(Frame(self._sn, messages))))
+        self._sn = next_sn(self._sn, self._mask)
+
+    def run(self, seconds: float, rate: int, in_a_batch: int = 100) -> None:
+        """Publish until the time is over or the link ends."""
+        begun = time.monotonic()
+        try:
+            for number in range(int(seconds * rate / in_a_batch)):
+                due = begun + number * in_a_batch / rate
+                time.sleep(max(0.0, due - time.monotonic()))
+                values = range(self.next, self.next + in_a_batch)
+                self._send([Push(WireExpr(1), Put(one.to_bytes(8, "big"))) for one in values])
+                self.next += in_a_batch
+                self.sent.append((time.monotonic(), self.next - 1))
+        except OSError:
+            pass  # the router was killed
+
+    def close(self) -> None:
+        self._socket.close()
+
+
 def test_killed_recorder_loses_at_most_the_last_second(tmp_path: Path) -> None:
     seed = first_seed()
     chance = Random(seed)
@@ -38,16 +86,16 @@ def test_killed_recorder_loses_at_most_the_last_second(tmp_path: Path) -> None:
     expected: list[int] = []
     first = last_segment = 0
     for kill in range(KILLS):
-        router = RouterProcess(folder, "--segment-bytes", "200K")
-        publisher = NumberPublisher(router.port, first)
-        thread = threading.Thread(target=publisher.run, args=(10.0, RATE))
-        thread.start()
-        time.sleep(chance.uniform(0.2, 1.7))
-        killed_at = time.monotonic()
-        router.kill()
+        begun = time.monotonic()
+        with RouterProcess("--record", str(folder), "--segment-bytes", "200K") as router:
+            assert time.monotonic() - begun < START_S_MAX + RESTART_S_MAX
+            publisher = NumberPublisher(int(router.endpoint.rpartition(":")[2]), first)
+            thread = threading.Thread(target=publisher.run, args=(10.0, RATE))
+            thread.start()
+            time.sleep(chance.uniform(0.2, 1.7))
+            killed_at = time.monotonic()  # the end of the block kills the router
         thread.join()
         publisher.close()
-        assert router.started_s < START_S_MAX + RESTART_S_MAX
         recovered = RecordingFolder(str(folder))
         recovered.recover()
         recovered.close()
@@ -59,8 +107,8 @@ def test_killed_recorder_loses_at_most_the_last_second(tmp_path: Path) -> None:
         expected += new
         first, last_segment = publisher.next, segments(str(folder))[-1].number
     assert len(expected) > KILLS * 1_000
-    router = RouterProcess(folder)
-    assert router.stop() == 0
+    with RouterProcess("--record", str(folder)) as router:
+        assert router.end() == 0
     assert values(folder) == expected
     assert all(one.is_sealed for one in segments(str(folder)))
     with trace.open(str(folder)) as capture:

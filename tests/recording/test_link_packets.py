@@ -15,9 +15,9 @@ from zenlake.recording.link_packets import LinkPackets, first_seq, packets_of
 from zenlake.recording.packet_headers import (
     PAYLOAD_BYTES_MAX,
     End,
+    as_one_family,
     end_of_locator,
     ends_of_pair,
-    of_one_family,
     pair_of_ends,
     parse,
 )
@@ -31,7 +31,7 @@ PAIRS = {
 
 def ends(name: str) -> tuple[End, End]:
     first, second = PAIRS[name]
-    return of_one_family(end_of_locator(first), end_of_locator(second))
+    return as_one_family(end_of_locator(first), end_of_locator(second))
 
 
 def read(packets: list[bytes]) -> list[object]:

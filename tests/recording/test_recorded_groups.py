@@ -6,17 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
-from tests.recording.recorded_captures import CAPTURES, recorded
+from tests.recording.recorded_captures import CAPTURES, recorded, tracker_after
+from tests.recording.rows import rows_of
 from tests.recording.segment_files import write_segment
-from tests.recording.test_state_tracker import tracker_after
 from zenlake import trace
 from zenlake.capture.recordings import segments
 from zenlake.capture.segment_format import FIRST
 from zenlake.cli.main import main
-from zenlake.lake import direct
 from zenlake.limits import RECORDING_DATAGRAM_LINKS_MAX
 from zenlake.links.multicast import Address
 from zenlake.node.group_taps import GroupTaps
@@ -97,16 +95,10 @@ def test_group_and_scouting_are_recorded_as_a_capture_shows_them(tmp_path: Path)
     assert messages(tmp_path / "whole") == expected
 
 
-def rows(path: Path, name: str) -> list[dict[str, Any]]:
-    with direct.read([str(path)], [name]) as tables:
-        files = tables.snapshot().files(name)
-        return [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
-
-
 def without_places(path: Path, name: str) -> list[str]:
     """Rows of the group, without what depends on the numbers and times of packets."""
     kept = []
-    for row in rows(path, name):
+    for row in rows_of(path, name):
         if row.get("session") not in (None, GROUP.removeprefix("udp/")):
             continue
         values = {
@@ -231,7 +223,7 @@ def test_segment_repeats_aliases_tokens_and_fragments_of_members(tmp_path: Path)
         ("PUSH/PUT", "robot/large", 5_000_000, True),
         ("PUSH/PUT", "robot/arm", 6_000_000, True),
     ]
-    assert [row["key"] for row in rows(part, "declarations")] == ["robot", "robot/alive"]
+    assert [row["key"] for row in rows_of(part, "declarations")] == ["robot", "robot/alive"]
 
 
 def test_member_that_left_may_join_again(tmp_path: Path) -> None:

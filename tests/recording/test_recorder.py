@@ -37,7 +37,7 @@ from zenlake.wire import (
 )
 
 
-def settle(recorder: Recorder) -> None:
+def until_synced(recorder: Recorder) -> None:
     """Wait until everything that was queued is on the disk."""
     deadline = time.monotonic() + 20
     queue, writer = recorder._queue, recorder._writer
@@ -68,7 +68,7 @@ def test_each_segment_is_read_alone(tmp_path: Path) -> None:
     for number in range(300):
         peer.put(number)
         if number % 60 == 0:
-            settle(recorder)
+            until_synced(recorder)
     recorder.close()
     found = []
     for segment in segments(str(tmp_path)):
@@ -132,7 +132,7 @@ def test_batches_that_do_not_fit_are_counted_and_are_a_gap(tmp_path: Path) -> No
     recorder = Recorder(RecordingSettings(str(tmp_path)), queue, files)
     peer = Peer(recorder)
     peer.declare()
-    settle(recorder)
+    until_synced(recorder)
     files.may_write.clear()
     peer.put(0, 1_000)
     while queue._bytes:  # the writer has it and waits for the disk
@@ -142,7 +142,7 @@ def test_batches_that_do_not_fit_are_counted_and_are_a_gap(tmp_path: Path) -> No
     files.may_write.set()
     dropped = queue.dropped_packets
     assert 50 < dropped < 150
-    settle(recorder)
+    until_synced(recorder)
     for number in range(200, 250):
         peer.put(number, 1_000)
     peer.tap.close()
@@ -208,7 +208,7 @@ def test_bytes_are_synced_within_a_second_and_8_mib(tmp_path: Path) -> None:
     for number in range(600):
         peer.put(number, 60_000)
     peer.put(600)
-    settle(recorder)
+    until_synced(recorder)
     assert files.largest < RECORDING_UNSYNCED_BYTES_MAX + (2 << 20)
     assert files.longest < RECORDING_UNSYNCED_SECONDS_MAX
     recorder.close()
@@ -223,7 +223,7 @@ def test_retention_by_size(tmp_path: Path) -> None:
     for number in range(1_000):
         peer.put(number, 1_000)
         if number % 200 == 0:
-            settle(recorder)
+            until_synced(recorder)
     recorder.close()
     sizes = [os.stat(one.path).st_size for one in segments(str(tmp_path))]
     assert 100_000 < sum(sizes) < 500_000
@@ -319,7 +319,7 @@ def test_segments_are_at_least_as_large_as_the_state_before_them(tmp_path: Path)
         fragment = Fragment(peer.sn, more=number < count - 1, payload=b"x" * size)
         peer.tap.received(bytes(fragment), False)
         peer.sn += 1
-    settle(recorder)
+    until_synced(recorder)
     recorder.close()
     files = [*tmp_path.glob("*.pcapng")]
     assert len(files) > 3

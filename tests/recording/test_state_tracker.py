@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.chance import IS_FULL
-from tests.recording.recorded_captures import CAPTURES, events_of, recorded
+from tests.recording.recorded_captures import CAPTURES, events_of, recorded, tracker_after
 from zenlake.capture.segment_format import FIRST
 from zenlake.limits import (
     RECORDING_ADDRESS_PAIRS_MAX,
@@ -17,7 +17,7 @@ from zenlake.limits import (
 )
 from zenlake.recording.link_packets import LinkPackets
 from zenlake.recording.packet_headers import End
-from zenlake.recording.state_tracker import StatePacket, StateTracker
+from zenlake.recording.state_tracker import StateTracker
 from zenlake.recording.tracked_link import TrackedLink
 from zenlake.trace import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.events import Missing, Undecoded
@@ -121,13 +121,6 @@ def lifetimes(
             asked = None if request is None else (request.time_ns, request.key)
             found.append((session, item.place, asked, item.ended_by))
     return sorted(found, key=repr)
-
-
-def tracker_after(packets: tuple[StatePacket, ...] | list[StatePacket]) -> StateTracker:
-    tracker = StateTracker()
-    for one in packets:
-        tracker.feed_packet(one.time_ns, one.data, one.flags)
-    return tracker
 
 
 @pytest.mark.parametrize("name", NAMES)

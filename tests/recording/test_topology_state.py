@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
-from tests.recording.recorded_captures import CAPTURES, recorded
+from tests.recording.recorded_captures import CAPTURES, recorded, tracker_after
+from tests.recording.rows import rows_of
 from tests.recording.segment_files import write_segment
-from tests.recording.test_state_tracker import CUTS, ENDS, Scripted, tracker_after
-from zenlake.lake import direct
+from tests.recording.test_state_tracker import CUTS, ENDS, Scripted
 from zenlake.limits import RECORDING_LINK_STATE_NODES_MAX, RECORDING_LINK_STATES_PER_NODE_MAX
 from zenlake.recording.packet_headers import End
 from zenlake.recording.tracked_link import TrackedLink
-from zenlake.recording.tracked_topology import LINK_STATE_ID, Announcement, TrackedTopology
+from zenlake.recording.tracked_topology import Announcement, TrackedTopology
 from zenlake.trace import MessageSeen
 from zenlake.wire import Init, LinkState, LinkStateList, Oam, Open, WhatAmI, ZenohId
 from zenlake.wire.codec import decode_link_states
+from zenlake.wire.kinds import LINK_STATE_OAM_ID
 
 NAMES = ["routers_ring.pcapng.gz", "peers_gossip.pcapng.gz"]
-
-
-def table(path: Path, name: str) -> list[dict[str, Any]]:
-    with direct.read([str(path)], [name]) as tables:
-        files = tables.snapshot().files(name)
-        return [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
 
 
 def adjacencies(path: Path, since_ns: int) -> set[tuple[object, ...]]:
@@ -37,7 +30,7 @@ def adjacencies(path: Path, since_ns: int) -> set[tuple[object, ...]]:
             row[name]
             for name in ("told_by_zid", "zid", "neighbour_zid", "weight", "from_ns", "to_ns")
         )
-        for row in table(path, "adjacencies")
+        for row in rows_of(path, "adjacencies")
         if row["to_ns"] is None or row["to_ns"] > since_ns
     }
 
@@ -53,8 +46,8 @@ def test_segment_alone_has_the_adjacencies_of_the_whole_recording(
     packets = recorded(CAPTURES / name)
     whole = tmp_path / "whole.pcapng"
     write_segment(whole, [], packets)
-    nodes = {row["zid"]: row for row in table(whole, "nodes")}
-    ends = [row["closed_ns"] for row in table(whole, "sessions")]
+    nodes = {row["zid"]: row for row in rows_of(whole, "nodes")}
+    ends = [row["closed_ns"] for row in rows_of(whole, "sessions")]
     found = 0
     for cut in range(1, CUTS + 1):
         count = len(packets) * cut // (CUTS + 1)
@@ -69,7 +62,7 @@ def test_segment_alone_has_the_adjacencies_of_the_whole_recording(
         else:
             assert read == expected, cut
         found += sum(isinstance(row[4], int) and row[4] < since_ns for row in expected)
-        of_segment = {row["zid"]: row for row in table(alone, "nodes")}
+        of_segment = {row["zid"]: row for row in rows_of(alone, "nodes")}
         assert {zid for row in read for zid in row[1:3]} <= of_segment.keys()
         for zid, row in of_segment.items():
             assert row["role"] == nodes[zid]["role"]
@@ -84,7 +77,7 @@ A, B, C, D = (ZenohId(bytes((number,))) for number in (0xA, 0xB, 0xC, 0xD))
 
 
 def announce(*states: LinkState) -> Oam:
-    return Oam(LINK_STATE_ID, body=bytes(LinkStateList(states)))
+    return Oam(LINK_STATE_OAM_ID, body=bytes(LinkStateList(states)))
 
 
 def repeated(script: Scripted) -> list[LinkState]:
@@ -237,5 +230,7 @@ def test_link_of_two_nodes_whose_session_ended_is_not_repeated() -> None:
 
 def test_link_states_that_cannot_be_read_are_left_out() -> None:
     script = Scripted()
-    script.send(1, Oam(LINK_STATE_ID, body=b"\xff\xff"), Oam(LINK_STATE_ID), Oam(7, body=b"x"))
+    script.send(
+        1, Oam(LINK_STATE_OAM_ID, body=b"\xff\xff"), Oam(LINK_STATE_OAM_ID), Oam(7, body=b"x")
+    )
     assert repeated(script) == []

@@ -15,9 +15,9 @@ from typing import Any
 
 import zenoh
 
-from tests.ros.dds import dds_type
+from tests.ros.dds import dds_type, mangled
 from zenlake.ros.gid import gid_of
-from zenlake.ros.names import RMW_SLASH, mangled, topic_key
+from zenlake.ros.names import RMW_SLASH, topic_key
 
 Row = dict[str, Any]
 

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.ros.dds import dds_type
+from tests.ros.dds import dds_type, mangled
 from zenlake.ros.names import (
     BRIDGE_SLASH,
     RMW_SLASH,
     demangled,
-    mangled,
     ros_type,
     topic_key,
     type_hash,

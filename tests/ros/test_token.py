@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.ros.dds import dds_type
+from tests.ros.dds import dds_type, mangled
 from tests.ros.test_names import NAMES, TYPES, WORDS
 from zenlake.keyexpr.canonical import validate
-from zenlake.ros.names import BRIDGE_SLASH, RMW_SLASH, mangled
+from zenlake.ros.names import BRIDGE_SLASH, RMW_SLASH
 from zenlake.ros.qos import Qos
 from zenlake.ros.token import KINDS, Entity, read_token
 

@@ -20,12 +20,11 @@ from typing import Any
 
 import zenoh
 
+from tests.capture.capture_file import load
 from tests.interop.tap import Tap
 from tests.ports import free_port
 from tests.ros import messages
 from tests.ros.robot import Context, Node, Notes, config
-from zenlake.capture.files import packets
-from zenlake.capture.packet import Skipped
 
 SCAN = "sensor_msgs/msg/LaserScan"
 IMAGE = "sensor_msgs/msg/Image"
@@ -156,7 +155,7 @@ def be_camera(port: int) -> None:
 
 def described(capture: Path, notes: Notes) -> dict[str, Any]:
     """The content of the sidecar."""
-    found = list(packets([str(capture)], Skipped()))
+    found = load(capture)
     facts = {
         "file": capture.name,
         "interface": "a tap",

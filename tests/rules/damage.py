@@ -6,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from zenlake.capture.files import packets
-from zenlake.capture.packet import Packet, Skipped
-from zenlake.capture.pcapng_writer import PcapngWriter
+from tests.capture.capture_file import load, write_capture
+from zenlake.capture.packet import Packet
 
 Packets = list[Packet]
 Way = Callable[[Packets, Random], Packets]
@@ -62,9 +61,4 @@ DAMAGE: list[Way] = [
 
 
 def damaged(path: Path, target: Path, damage: Way, seed: int) -> Path:
-    found = damage(list(packets([str(path)], Skipped())), Random(seed))
-    with target.open("wb") as file:
-        writer = PcapngWriter(file)
-        for one in found:
-            writer.write(one)
-    return target
+    return write_capture(target, damage(load(path), Random(seed)))

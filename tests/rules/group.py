@@ -42,15 +42,15 @@ class Group:
         return Join(**{**values, **changes})
 
     def join(self, member: int, **changes: Any) -> int:
-        return self.say(member, bytes(self.join_message(member, **changes)))
+        return self.send_bytes(member, bytes(self.join_message(member, **changes)))
 
-    def say(self, member: int, data: bytes) -> int:
+    def send_bytes(self, member: int, data: bytes) -> int:
         return datagram(self.recorder, f"10.0.2.{member + 1}:5000{member}", self.address, data)
 
     def send(self, member: int, message: NetworkMessage) -> int:
         frame = Frame(self.sns[member], [message])
         self.sns[member] = (self.sns[member] + 1) & self.mask
-        return self.say(member, bytes(frame))
+        return self.send_bytes(member, bytes(frame))
 
     def put(self, member: int | None = None, size: int = 20) -> int:
         member = self.random.randrange(2) if member is None else member

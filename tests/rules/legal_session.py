@@ -247,7 +247,7 @@ class LegalSession(SessionWriter):
         }
         return Request(**{**values, **changes})
 
-    def reply(self, side: int, request_id: int, key: str, **changes: Any) -> Response:
+    def reply(self, request_id: int, key: str, **changes: Any) -> Response:
         body = Reply(self.random.choice((Put(b"value"), Del())))
         values = {"request_id": request_id, "key": WireExpr(0, key), "body": body, "qos": QUERY}
         return Response(**{**values, **changes})
@@ -260,7 +260,7 @@ class LegalSession(SessionWriter):
         number, other = request.request_id, 1 - side
         self.send(side, request)
         for _ in range(self.random.randrange(3)):
-            self.send(other, self.reply(other, number, key))
+            self.send(other, self.reply(number, key))
             if self.random.random() < 0.3:
                 self.put()
         self.final(other, number)

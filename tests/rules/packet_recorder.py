@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
+from tests.capture.capture_file import write_capture
 from tests.capture.headers import ethernet, ipv4, packet, tcp, udp
 from zenlake.capture.packet import Packet
-from zenlake.capture.pcapng_writer import PcapngWriter
 
 _SYN, _ACK, _PUSH, _FIN = 0x02, 0x10, 0x18, 0x11
 _MSS = 1_400
@@ -38,10 +38,7 @@ class Recorder:
         return number
 
     def write(self, path: Path) -> None:
-        with path.open("wb") as file:
-            writer = PcapngWriter(file)
-            for one in self.packets:
-                writer.write(one)
+        write_capture(path, self.packets)
 
 
 class TcpConnection:

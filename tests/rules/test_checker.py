@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,12 @@ from zenlake.limits import RULES_ENDED_REQUESTS_MAX, RULES_FINDINGS_PER_SIDE_MAX
 from zenlake.rules import fact_updates
 from zenlake.rules.facts import SideFacts
 from zenlake.wire import Push, Put, WireExpr
+
+
+def opened_session(**options: Any) -> LegalSession:
+    session = LegalSession(Recorder(1), protocol="tcp", **options)
+    session.open()
+    return session
 
 
 def test_faults_are_found_by_their_rule_at_their_packet(tmp_path: Path) -> None:
@@ -64,16 +71,14 @@ def test_false_findings_of_earlier_versions_do_not_return(
 
 
 def test_violations_beyond_the_limit_are_counted_and_reported(tmp_path: Path) -> None:
-    recorder = Recorder(1)
-    session = LegalSession(recorder, protocol="tcp", lowlatency=False, compression=False)
-    session.open()
+    session = opened_session(lowlatency=False, compression=False)
     times = RULES_FINDINGS_PER_SIDE_MAX + 7
     for _ in range(times):
         session.send(0, push("a//b"))
     for _ in range(5):
         session.send(0, push("a/*"))
     session.close(0)
-    recorder.write(tmp_path / "many.pcapng")
+    session.recorder.write(tmp_path / "many.pcapng")
     checker = rules.Checker()
     for item, events in trace.open(str(tmp_path / "many.pcapng")).steps():
         checker.feed(item, events)
@@ -88,15 +93,13 @@ def test_violations_beyond_the_limit_are_counted_and_reported(tmp_path: Path) ->
 
 
 def test_incomplete_message_needs_no_last_fragment(tmp_path: Path) -> None:
-    recorder = Recorder(1)
-    session = LegalSession(recorder, protocol="tcp", lowlatency=False, compression=False)
-    session.open()
+    session = opened_session(lowlatency=False, compression=False)
     part = bytes(session.batch_size - 24)
     session.unit(0, bytes(session.fragment(0, part, more=True, first=session.patch > 0)))
     session.raw(0, b"")
     session.pass_time(9)
     session.close(0)
-    recorder.write(tmp_path / "given_up.pcapng")
+    session.recorder.write(tmp_path / "given_up.pcapng")
     assert [one.rule.id for one in findings(tmp_path / "given_up.pcapng")] == ["batch-empty"]
 
 
@@ -105,26 +108,20 @@ def test_linkstate_peers_may_name_nodes_of_their_link_states(
     roles: tuple[str, str], tmp_path: Path
 ) -> None:
     """A network of peers, as up to 1.8."""
-    recorder = Recorder(1)
-    session = LegalSession(
-        recorder, protocol="tcp", lowlatency=False, compression=False, roles=roles
-    )
-    session.open()
+    session = opened_session(lowlatency=False, compression=False, roles=roles)
     session.link_state(0)
     for node_id in (1, 2):
         session.send(0, Push(WireExpr(0, "a/b"), Put(b"v"), node_id=node_id))
     session.close(0)
-    recorder.write(tmp_path / "peers.pcapng")
+    session.recorder.write(tmp_path / "peers.pcapng")
     (found,) = findings(tmp_path / "peers.pcapng")
     assert (found.rule.id, found.message[:8]) == ("node-id-not-router", "NodeId 2")
 
 
 def test_only_the_selected_rules_are_checked(tmp_path: Path) -> None:
-    recorder = Recorder(1)
-    session = LegalSession(recorder, protocol="tcp", lowlatency=False)
-    session.open()
+    session = opened_session(lowlatency=False)
     session.send(0, push("a//b"), push("a/*"))
-    recorder.write(tmp_path / "two.pcapng")
+    session.recorder.write(tmp_path / "two.pcapng")
     opened = trace.open(str(tmp_path / "two.pcapng"))
     assert [one.rule.id for one in rules.check(opened, ["put-to-many"])] == ["put-to-many"]
 
@@ -134,15 +131,13 @@ def test_facts_beyond_the_limit_cause_no_finding(
 ) -> None:
     assert limits.RULES_OPEN_MAX == RULES_OPEN_MAX > 1_000
     monkeypatch.setattr(fact_updates, "RULES_OPEN_MAX", 4)
-    recorder = Recorder(1)
-    session = LegalSession(recorder, protocol="tcp")
-    session.open()
+    session = opened_session()
     for _ in range(6):
         session.send(0, session.request_message(0, "a/b"))
     for number in range(1, 7):
         session.final(1, number)
     session.close()
-    recorder.write(tmp_path / "many.pcapng")
+    session.recorder.write(tmp_path / "many.pcapng")
     assert not findings(tmp_path / "many.pcapng")
 
 
@@ -152,5 +147,5 @@ def test_ended_requests_do_not_count_against_the_limit() -> None:
         side.end_request(number, 7)
     assert not side.forgets
     side.end_request(RULES_ENDED_REQUESTS_MAX, 7)
-    assert list(side.ended_requests) == list(range(1, RULES_ENDED_REQUESTS_MAX + 1))
+    assert list(side.history.ended_requests) == list(range(1, RULES_ENDED_REQUESTS_MAX + 1))
     assert side.forgets

@@ -95,6 +95,6 @@ def test_memory_of_links_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         capture.add((1, *range(2, 12)))
     capture.rules_broken(tmp_path)
     for side in sides:
-        held = sum(map(len, side.node_links.values()))
+        held = sum(map(len, side.history.node_links.values()))
         assert side.links_held == held <= 20
-        assert len(side.psid_of) <= len(side.psids)
+        assert len(side.history.psid_of) <= len(side.history.psids)

@@ -59,8 +59,8 @@ def facts_read(function: tuple[str, str], known: set[tuple[str, str]]) -> set[st
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
 def test_rule_reads_only_facts_that_are_kept_for_it(rule: Rule) -> None:
     """Facts that change with frequent messages are only kept for rules with `TrackedBy`."""
-    judge = BY_NAME[rule.id.replace("-", "_")]
-    needed = {KEPT_BY[name] for name in facts_read(judge, set()) if name in KEPT_BY}
+    function = BY_NAME[rule.id.replace("-", "_")]
+    needed = {KEPT_BY[name] for name in facts_read(function, set()) if name in KEPT_BY}
     if isinstance(rule.screen, Irregular):
         return
     follower = {rule.screen.part} if isinstance(rule.screen, TrackedBy) else set()

@@ -48,7 +48,7 @@ def test_a_copy_keeps_the_order_and_the_times_between_packets(path: Path) -> Non
     original = segments_of(read(path))
     copies: dict[str, list[Segment]] = {}
     for segment in segments_of(replicate(read(path), COPIES)):
-        copies.setdefault(host_of(segment.source), []).append(segment)
+        copies.setdefault(host_of(segment.ends.source), []).append(segment)
     assert len(copies) == COPIES
     for number, copy in enumerate(copies.values()):
         assert [segment.seq for segment in copy] == [segment.seq for segment in original]
@@ -58,7 +58,7 @@ def test_a_copy_keeps_the_order_and_the_times_between_packets(path: Path) -> Non
 
 @captures
 def test_copies_run_at_the_same_time(path: Path) -> None:
-    hosts = [host_of(segment.source) for segment in segments_of(replicate(read(path), COPIES))]
+    hosts = [host_of(segment.ends.source) for segment in segments_of(replicate(read(path), COPIES))]
     turns = [host for host, _ in itertools.groupby(hosts)]
     assert len(turns) > 2 * COPIES
 

@@ -10,10 +10,9 @@ import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from tests.capture.capture_file import write_capture
 from zenlake import trace
-from zenlake.capture.files import packets
-from zenlake.capture.packet import Packet, Skipped
-from zenlake.capture.pcapng_writer import PcapngWriter
+from zenlake.capture.packet import Packet
 from zenlake.trace import MessageSeen, Trace, TraceEvent
 
 Damage = Callable[[random.Random, list[Packet]], list[Packet]]
@@ -39,17 +38,9 @@ class Read:
         return 1 if self._numbers is None else max(self._numbers.count(packet), 1)
 
 
-def load(path: Path) -> list[Packet]:
-    return list(packets([str(path)], Skipped()))
-
-
 def read(folder: Path, damaged: Sequence[Packet]) -> Read:
     """The events of a capture of these packets."""
-    path = folder / "damaged.pcapng"
-    with path.open("wb") as file:
-        writer = PcapngWriter(file)
-        for packet in damaged:
-            writer.write(packet)
+    path = write_capture(folder / "damaged.pcapng", damaged)
     return Read(path, [packet.number for packet in damaged])
 
 

@@ -51,11 +51,6 @@ class Sidecar:
             if row["op"] in ("declare_publisher", "declare_querier")
         }
 
-    @property
-    def has_all_fields(self) -> bool:
-        """Whether rows have every field; otherwise only the requested attributes."""
-        return self.wire_counts is not None
-
     def of(self, *ops: str) -> list[Row]:
         """Calls whose messages must be in the capture."""
         return [row for row in self.events if row["op"] in ops and is_captured(row, self.capture)]

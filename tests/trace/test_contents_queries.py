@@ -34,7 +34,7 @@ TIMEOUT = Answer(
 """The error that a session reports to its own get at the timeout; it crosses no link."""
 
 
-def take(response: MessageSeen, wanted: list[Answer]) -> None:
+def remove_answer(response: MessageSeen, wanted: list[Answer]) -> None:
     """Removes the answer in a message from `wanted`, if it is there."""
     for answer in wanted:
         if answer_in(response, like=answer) == answer:
@@ -46,7 +46,7 @@ def not_sent(exchange: Exchange, answers: list[Answer]) -> list[Answer]:
     """Answers without a response in the exchange; each response matches one answer."""
     left = list(answers)
     for response in (*exchange.responses, *exchange.after_final):
-        take(response, left)
+        remove_answer(response, left)
     return left
 
 

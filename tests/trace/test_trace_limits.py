@@ -264,7 +264,7 @@ def test_sessions_are_found_without_a_search() -> None:
         began.append(sessions.begin(LinkBatch(link, 0, 1, 1, b"", [], "ok", None, 0)))
     assert sessions.found == began
     joined = LinkBatch(began[1].links[0], 0, 1, 1, b"", [], "ok", None, 0)
-    sessions._merge(joined, joined.link, began[1], began[0])
+    sessions._merge(joined, began[1], began[0])
     assert sessions.found == [began[0], began[2]]
     assert sessions.found_count == 2
     assert not sessions.remembers(began[1])

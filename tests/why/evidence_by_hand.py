@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from zenlake.why import Evidence, Scope, Story, report
 from zenlake.why.records import (
     Declaration,
     Flow,
-    Interest,
+    InterestRecord,
     Loss,
     Moment,
     QueryHop,
-    Reply,
+    ReplyRecord,
     Sample,
     SessionRecord,
 )
@@ -27,6 +27,15 @@ def at(ms: float) -> Moment:
     return Moment(int(ms * 1e6), int(ms))
 
 
+_Record = TypeVar("_Record")
+
+
+def _changed(record: _Record, changes: dict[str, Any]) -> _Record:
+    for name, value in changes.items():
+        setattr(record, name, value)
+    return record
+
+
 def evidence(**changes: Any) -> Evidence:
     made = Evidence("by hand", 100, 0, END_MS * 1_000_000)
     made.roles = {ROUTER: "router", ASKER: "client", SERVER: "client"}
@@ -34,9 +43,7 @@ def evidence(**changes: Any) -> Evidence:
         A: SessionRecord(A, ASKER, ROUTER, 0, None, "open", None, "tcp"),
         B: SessionRecord(B, SERVER, ROUTER, 0, None, "open", None, "tcp"),
     }
-    for name, value in changes.items():
-        setattr(made, name, value)
-    return made
+    return _changed(made, changes)
 
 
 def asked(ms: float, key: str = "k/a", number: int = 1, **changes: Any) -> QueryHop:
@@ -57,18 +64,12 @@ def passed(origin: QueryHop, ms: float, **changes: Any) -> QueryHop:
     return _changed(query, changes)
 
 
-def _changed(query: QueryHop, changes: dict[str, Any]) -> QueryHop:
-    for name, value in changes.items():
-        setattr(query, name, value)
-    return query
+def reply(ms: float, key: str = "k/a", stamp: str = "", late: bool = False) -> ReplyRecord:
+    return ReplyRecord(at(ms), "PUT", key, SERVER, stamp, late)
 
 
-def reply(ms: float, key: str = "k/a", stamp: str = "", late: bool = False) -> Reply:
-    return Reply(at(ms), "PUT", key, SERVER, stamp, late)
-
-
-def error(ms: float, text: str, replier: str | None = SERVER) -> Reply:
-    return Reply(at(ms), "ERR", "", replier, "", False, text)
+def error(ms: float, text: str, replier: str | None = SERVER) -> ReplyRecord:
+    return ReplyRecord(at(ms), "ERR", "", replier, "", False, text)
 
 
 def declared(
@@ -89,9 +90,7 @@ def declared(
         False if entity == "queryable" else None,
         None,
     )
-    for name, value in changes.items():
-        setattr(life, name, value)
-    return life
+    return _changed(life, changes)
 
 
 def published(key: str, *times: float, session: str = A, **changes: Any) -> Flow:
@@ -101,22 +100,20 @@ def published(key: str, *times: float, session: str = A, **changes: Any) -> Flow
     flow.samples = [Sample(at(ms), f"digest {number}") for number, ms in enumerate(times)]
     flow.count = len(times)
     flow.first, flow.last = flow.samples[0].at, flow.samples[-1].at
-    for name, value in changes.items():
-        setattr(flow, name, value)
-    return flow
+    return _changed(flow, changes)
 
 
 def flows(*made: Flow) -> dict[tuple[str, str | None, str], Flow]:
     return {(flow.session, flow.sender, flow.key): flow for flow in made}
 
 
-def interest(ms: float, options: str, key: str, **changes: Any) -> Interest:
+def interest(ms: float, options: str, key: str, **changes: Any) -> InterestRecord:
     """An interest of the asker, answered a millisecond later."""
-    made = Interest(A, int(ms), at(ms), ASKER, ROUTER, 1, "current_future", options, key, 0, None)
+    made = InterestRecord(
+        A, int(ms), at(ms), ASKER, ROUTER, 1, "current_future", options, key, 0, None
+    )
     made.final_ns = at(ms + 1).time_ns
-    for name, value in changes.items():
-        setattr(made, name, value)
-    return made
+    return _changed(made, changes)
 
 
 def lost(session: str, ms: float, kind: str, sender: str = ROUTER) -> Loss:

@@ -42,7 +42,8 @@ time.sleep(600)
 class SlowTap(Tap):
     """A tap that can stop reading what the router sends to the newest of its clients."""
 
-    def __init__(self, path: Path, target: int) -> None:
+    def __init__(self, path: Path, target: int, router: Router) -> None:
+        self.router = router
         self.may_read = threading.Event()
         self.may_read.set()
         self.slow: socket.socket | None = None
@@ -135,7 +136,7 @@ def answering(session: Any, key: str, *values: str, **how: Any) -> Any:
     return session.declare_queryable(key, answer, **how)
 
 
-def held_query(port: int, router: Router, tap: SlowTap) -> Truth:
+def held_query(port: int, tap: SlowTap) -> Truth:
     """Row 4: the reply is sent, but the Query object is kept, so no final follows."""
     asker, server = client(port), client(port)
     held: list[Any] = []
@@ -156,7 +157,7 @@ def held_query(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def consolidated(port: int, router: Router, tap: SlowTap) -> Truth:
+def consolidated(port: int, tap: SlowTap) -> Truth:
     """Row 6: two replies for one key, the querier sees one."""
     import zenoh
 
@@ -172,7 +173,7 @@ def consolidated(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def nothing_came(port: int, router: Router, tap: SlowTap) -> Truth:
+def nothing_came(port: int, tap: SlowTap) -> Truth:
     """Row 7: five gets that return at once with nothing, each for another reason."""
     import zenoh
 
@@ -197,7 +198,7 @@ def nothing_came(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def one_silent(port: int, router: Router, tap: SlowTap) -> Truth:
+def one_silent(port: int, tap: SlowTap) -> Truth:
     """Row 8: three queryables get the query, one never sends its final."""
     import zenoh
 
@@ -220,13 +221,13 @@ def one_silent(port: int, router: Router, tap: SlowTap) -> Truth:
     return {**names, "get": get}
 
 
-def router_dies(port: int, router: Router, tap: SlowTap) -> Truth:
+def router_dies(port: int, tap: SlowTap) -> Truth:
     """Row 8: the router is killed while a query is on its way."""
     asker, server = client(port), client(port)
     held: list[Any] = []
     queryable = server.declare_queryable("arm/plan", held.append)
     tap.until_quiet()
-    killer = threading.Timer(0.4, router.kill)
+    killer = threading.Timer(0.4, tap.router.kill)
     killer.start()
     get = ask(asker, "arm/plan", 2.0)
     tap.until_quiet()
@@ -238,7 +239,7 @@ def router_dies(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def router_frozen(port: int, router: Router, tap: SlowTap) -> Truth:
+def router_frozen(port: int, tap: SlowTap) -> Truth:
     """Row 8: the second of two routers falls silent, without closing anything."""
     second = Router(_SECOND_PORT, port)
     asker, server = client(port), client(_SECOND_PORT)
@@ -256,7 +257,7 @@ def router_frozen(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def at_chunks(port: int, router: Router, tap: SlowTap) -> Truth:
+def at_chunks(port: int, tap: SlowTap) -> Truth:
     """Row 9: `**` leaves out chunks that begin with `@`; and other keys that do not match."""
     listener, talker = client(port), client(port)
     got: dict[str, list[str]] = {}
@@ -303,7 +304,7 @@ def at_chunks(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def tokens(port: int, router: Router, tap: SlowTap) -> Truth:
+def tokens(port: int, tap: SlowTap) -> Truth:
     """Row 10, the healthy part: a token comes and goes, two nodes have the same, one is lost."""
     watcher, first, second = client(port), client(port), client(port)
     seen: list[list[str]] = []
@@ -328,7 +329,7 @@ def tokens(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def slow_subscriber(port: int, router: Router, tap: SlowTap) -> Truth:
+def slow_subscriber(port: int, tap: SlowTap) -> Truth:
     """Row 3: congestion control drop, and a subscriber that does not read for a while."""
     talker = client(port)
     listener = client(port)
@@ -352,7 +353,7 @@ def slow_subscriber(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-SCENARIOS: dict[str, Callable[[int, Router, SlowTap], Truth]] = {
+SCENARIOS: dict[str, Callable[[int, SlowTap], Truth]] = {
     one.__name__: one
     for one in (
         held_query,
@@ -372,9 +373,9 @@ def record(name: str, path: Path, port: int) -> Truth:
     """Runs one scenario, with its traffic in a file."""
     router = Router(port)
     try:
-        tap = SlowTap(path, port)
+        tap = SlowTap(path, port, router)
         with tap:
-            truth = SCENARIOS[name](tap.port, router, tap)
+            truth = SCENARIOS[name](tap.port, tap)
             tap.until_quiet(0.2)
     finally:
         router.kill()

@@ -22,7 +22,7 @@ from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 
 GROUP = ("224.0.0.224", 7447)
-ONE, TWO, THREE, FOUR = ("a1" * 8, "b2" * 8, "c3" * 8, "d4" * 8)
+ONE, TWO, THREE = ("a1" * 8, "b2" * 8, "c3" * 8)
 SMALL = {"resolution": Resolution(), "batch_size": 2048}
 LEASE_S = 2
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.capture.capture_file import load, write_capture
 from tests.why.bundled_stories import packets_of, path_of, truth_of
-from zenlake.capture.files import packets
-from zenlake.capture.packet import Packet, Skipped
-from zenlake.capture.pcapng_writer import PcapngWriter
+from zenlake.capture.packet import Packet
 from zenlake.why import CaptureStories, parse_scope, report
 from zenlake.why.from_capture import read_capture
 
@@ -21,18 +20,14 @@ def report_without(
 ) -> CaptureStories:
     """The stories of a capture without the packets that `is_kept` rejects."""
     path = folder / "part.pcapng"
-    with path.open("wb") as file:
-        writer = PcapngWriter(file)
-        for packet in packets([path_of(name)], Skipped()):
-            if is_kept(packet):
-                writer.write(packet)
+    write_capture(path, filter(is_kept, load(path_of(name))))
     asked = parse_scope(query, None, None)
     return report(read_capture(str(path), asked), asked)
 
 
 def only_first_link(name: str) -> Callable[[Packet], bool]:
     """Whether a packet is on the link of the requester, which connected first."""
-    first = next(iter(packets([path_of(name)], Skipped()))).data[_PORTS]
+    first = load(path_of(name))[0].data[_PORTS]
     both = {first, first[2:] + first[:2]}
     return lambda packet: packet.data[_PORTS] in both
 
@@ -88,4 +83,4 @@ def test_capture_that_ends_before_the_timeout_is_the_cause(tmp_path: Path) -> No
     made = report_without("held_query", tmp_path, lambda packet: packet.number <= last)
     [story] = made.stories
     assert (story.cause, story.failed) == ("capture_ended", False)
-    assert "1 reply came; the capture ends" in story.headline
+    assert "1 reply arrived; the capture ends" in story.headline

@@ -42,7 +42,7 @@ def test_replies_for_other_keys_are_not_delivered() -> None:
     query = asked(10, replies=[reply(12, "other/key")], final=at(13))
     story = only(evidence(queries=[query]))
     assert (story.cause, story.failed) == ("reply_key_outside", True)
-    assert "1 reply came, 0 delivered" in story.headline
+    assert "1 reply arrived, 0 delivered" in story.headline
     query.replies.append(reply(12.5))
     story = only(evidence(queries=[query]))
     assert (story.cause, story.failed) == ("partly_dropped", False)
@@ -79,7 +79,7 @@ def test_query_without_an_answer_in_time_is_a_timeout() -> None:
     story = only(evidence(queries=[query, passed(query, 11)]))
     assert (story.cause, story.culprit) == ("timeout", SERVER)
     assert "timed out after 1,000 ms" in story.headline
-    assert "client bbbb got it (packet 11)" in story.headline.replace("Client", "client")
+    assert "client bbbb received it (packet 11)" in story.headline.replace("Client", "client")
 
 
 def test_the_node_is_dead_or_only_its_queryable_is() -> None:

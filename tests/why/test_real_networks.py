@@ -69,7 +69,7 @@ def test_end_is_followed_to_the_node_where_it_began(how: str) -> None:
     assert f"client {owner[:4]}" in story.advice[0]
 
 
-def test_a_router_that_is_gone_takes_what_is_behind_it() -> None:
+def test_queryables_behind_a_killed_router_are_gone() -> None:
     truth = truth_of(LINE)
     _, middle, last = truth["routers"]
     story = gone_story(report_of(LINE).stories, "behind")
@@ -145,12 +145,12 @@ def test_subscriber_comes_back() -> None:
     assert story.headline.startswith("8 publications")
 
 
-def test_publications_that_reached_a_router_and_nobody_else_are_counted() -> None:
+def test_publications_that_only_a_router_received_are_counted() -> None:
     truth = truth_of(LAST)
     lost = truth["sent"]["raw/x"] - truth["got"]["raw/**"]
     story = story_of(LAST, "publication", "raw/x")
     assert (story.cause, story.failed) == ("gone", False)
-    assert f"except {lost} publications that reached nobody" in story.headline
+    assert f"except {lost} publications that reached no subscriber" in story.headline
     assert story.reached == [truth["listener"]]
 
 

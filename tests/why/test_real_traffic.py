@@ -8,7 +8,7 @@ from tests.why.bundled_stories import messages_of, packets_of, report_of, story_
 from zenlake.wire import Push, Put
 
 
-def test_reply_came_and_the_query_was_held() -> None:
+def test_queryable_that_replies_and_holds_the_query() -> None:
     truth = truth_of("held_query")
     assert truth["get"]["errors"] == ["Timeout"]
     assert truth["get"]["replies"] == [["robot/arm/pose", "1 2 3"]]
@@ -24,14 +24,14 @@ def test_reply_came_and_the_query_was_held() -> None:
     assert any("query.drop()" in advice for advice in story.advice)
 
 
-def test_two_replies_and_one_is_seen() -> None:
+def test_consolidation_delivers_one_of_two_replies() -> None:
     truth = truth_of("consolidated")
     assert [value for _, value in truth["auto"]["replies"]] == ["81"]
     assert [value for _, value in truth["none"]["replies"]] == ["80", "81"]
     [story] = report_of("consolidated").stories
     assert (story.cause, story.failed) == ("consolidated", False)
     dropped, kept, *_ = packets_of("consolidated", "RESPONSE/REPLY/PUT", receiver=truth["asker"])
-    assert "2 replies came, 1 delivered: consolidation latest" in story.headline
+    assert "2 replies arrived, 1 delivered: consolidation latest" in story.headline
     assert f"(packet {dropped})" in story.headline
     assert {dropped, kept} <= set(story.packets)
     assert "NONE" in story.advice[0]
@@ -92,7 +92,7 @@ def test_one_of_three_never_finalises() -> None:
         [replied] = packets_of("one_silent", "RESPONSE/REPLY/PUT", sender=zid)
         answered = f"{zid[:4]} answered (1 reply, packet {replied}) and finalised (packet {final})"
         assert answered in story.headline
-    assert f"{truth['stuck'][:4]} got it (packet {asked})" in story.headline
+    assert f"{truth['stuck'][:4]} received it (packet {asked})" in story.headline
 
 
 def test_the_router_dies() -> None:
@@ -124,7 +124,9 @@ def test_a_router_falls_silent() -> None:
         for event in messages_of("router_frozen")
         if event.sender_zid == truth["second"] and event.packet < passed
     ]
-    assert f"got it (packet {passed}) and has sent nothing since packet {heard}" in stuck.headline
+    assert (
+        f"received it (packet {passed}) and has sent nothing since packet {heard}" in stuck.headline
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,7 +137,7 @@ def test_a_router_falls_silent() -> None:
         ("door/closed", "key_mismatch", "door/state"),
     ],
 )
-def test_published_and_nobody_got_it(key: str, cause: str, declared: str) -> None:
+def test_publication_that_no_subscriber_received(key: str, cause: str, declared: str) -> None:
     truth = truth_of("at_chunks")
     assert key not in [one for got in truth["got"].values() for one in got]
     story = story_of("at_chunks", "publication", key)
@@ -158,12 +160,12 @@ def test_publications_before_the_subscriber_are_no_failure() -> None:
     assert len(truth["got"]["gripper/force"]) == 1
     story = story_of("at_chunks", "publication", "gripper/force")
     assert (story.cause, story.failed) == ("not_yet_declared", False)
-    assert "the first 3 reached nobody" in story.headline
+    assert "the first 3 reached no subscriber" in story.headline
     [declared] = packets_of("at_chunks", "DECLARE/D_SUBSCRIBER", key="gripper/force")
     assert f"packet {declared}" in story.headline
 
 
-def test_a_publisher_that_nobody_listens_to_sends_nothing() -> None:
+def test_publisher_without_a_subscriber_sends_nothing() -> None:
     assert packets_of("at_chunks", "PUSH/PUT", key="engine/rpm") == []
     story = story_of("at_chunks", "publisher", "engine/rpm")
     assert (story.cause, story.failed) == ("no_subscriber", True)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Final
 
+from zenlake.capture.packet import Skipped
+
 PIECE_COST: Final = 128
 """Memory of a piece besides its bytes, so that a million pieces of one byte are bounded too."""
 
@@ -74,14 +76,23 @@ class ByteRanges:
             at += 1
         self._replace(first, at, new)
 
+    def report_repeated(self, skipped: Skipped, what: str) -> None:
+        """Counts the bytes that were received before, once each."""
+        if self.repeated:
+            skipped.add(f"{what} bytes seen before", self.repeated)
+            self.repeated = 0
+        if self.conflicting:
+            skipped.add(f"{what} bytes in conflict", self.conflicting)
+            self.conflicting = 0
+
     def pop_first(self, count: int) -> list[Piece]:
         """Removes the first pieces and returns them."""
-        taken = self.pieces[:count]
+        removed = self.pieces[:count]
         del self.pieces[:count], self.starts[:count]
-        for piece in taken:
+        for piece in removed:
             self.cost -= len(piece.data) + PIECE_COST
             self.covered -= piece.end - piece.start
-        return taken
+        return removed
 
     def _compare(self, old: Piece, piece: Piece) -> None:
         start, end = max(old.start, piece.start), min(old.end, piece.end)

@@ -16,19 +16,16 @@ from zenlake.capture.input import Input
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.pcap import PcapReader
 from zenlake.capture.pcapng import Comments, PcapngReader
-from zenlake.capture.recordings import (
-    GROWING_SUFFIX,
-    is_growing_segment,
-    is_recording,
-    segments,
-)
+from zenlake.capture.recordings import GROWING_SUFFIX, is_growing_segment, is_recording, segments
 from zenlake.capture.segment_reader import SegmentReader, begins_segment
 from zenlake.errors import CaptureError
 
 HARMLESS: Final = frozenset(
     (
-        *(pcapng.UNKNOWN_BLOCK, pcapng.COMMENTS_LEFT_OUT),
-        *(segment_reader.DROPPED, segment_reader.REMOVED),
+        pcapng.UNKNOWN_BLOCK,
+        pcapng.COMMENTS_LEFT_OUT,
+        segment_reader.DROPPED,
+        segment_reader.REMOVED,
     )
 )
 """Reasons to skip a part of a file that do not count as damage."""
@@ -51,48 +48,33 @@ def packets(
     is_first = True
     for path in paths:
         if path != "-" and is_recording(path):
-            recording = RecordingReader(path, skipped, number, is_first)
-            yield from recording.packets()
-            number = recording.number
-            is_first = False
-            continue
-        input = Input(path, skipped)
-        try:
-            reader = _reader(input, skipped, number, kept, is_first)
-            yield from reader.packets()
-            number = reader.number
-        finally:
-            input.close()
+            number = yield from _recording_packets(path, skipped, number, is_first)
+        else:
+            input = Input(path, skipped)
+            try:
+                reader = _reader(input, skipped, number, kept, is_first)
+                yield from reader.packets()
+                number = reader.number
+            finally:
+                input.close()
         is_first = False
 
 
-class RecordingReader:
-    """The packets of all segments of a recording; `number` is that of the last packet."""
-
-    def __init__(self, folder: str, skipped: Skipped, number: int, is_first: bool) -> None:
-        self.number = number
-        self._folder = folder
-        self._skipped = skipped
-        self._is_first = is_first
-
-    def packets(self) -> Generator[Packet, None, None]:
-        dropped = -1
-        for segment in segments(self._folder):
-            input = _open_segment(segment.path, segment.is_sealed, self._skipped)
-            try:
-                reader = SegmentReader(
-                    input,
-                    self._skipped,
-                    self.number,
-                    self._is_first,
-                    is_growing_segment(input.path),
-                    dropped,
-                )
-                yield from reader.packets()
-            finally:
-                input.close()
-            self.number, dropped = reader.number, reader.dropped
-            self._is_first = False
+def _recording_packets(
+    folder: str, skipped: Skipped, number: int, is_first: bool
+) -> Generator[Packet, None, int]:
+    """The packets of all segments of a recording; returns the number of the last one."""
+    dropped = -1
+    for segment in segments(folder):
+        input = _open_segment(segment.path, segment.is_sealed, skipped)
+        try:
+            is_growing = is_growing_segment(input.path)
+            reader = SegmentReader(input, skipped, number, is_first, is_growing, dropped)
+            yield from reader.packets()
+        finally:
+            input.close()
+        number, dropped, is_first = reader.number, reader.dropped, False
+    return number
 
 
 def _open_segment(path: str, is_sealed: bool, skipped: Skipped) -> Input:

@@ -63,14 +63,6 @@ class IpDatagram:
         """A number that differs from that of earlier datagrams; 0 if the sender sets none."""
 
     @property
-    def source(self) -> str:
-        return address_text(self.addresses[: len(self.addresses) // 2])
-
-    @property
-    def destination(self) -> str:
-        return address_text(self.addresses[len(self.addresses) // 2 :])
-
-    @property
     def payload(self) -> bytes:
         return self.data[self.start : self.end]
 
@@ -222,12 +214,7 @@ class IpReader:
             partial.total = piece.end
         if not start:
             partial.protocol = part.protocol
-        if ranges.repeated:
-            self._skipped.add("IP fragment bytes seen before", ranges.repeated)
-            ranges.repeated = 0
-        if ranges.conflicting:
-            self._skipped.add("IP fragment bytes in conflict", ranges.conflicting)
-            ranges.conflicting = 0
+        ranges.report_repeated(self._skipped, "IP fragment")
         if partial.is_whole():
             del self._partial[key]
             self._held -= ranges.cost

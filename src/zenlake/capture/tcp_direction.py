@@ -162,7 +162,8 @@ class Direction:
         if is_fin and hole.fin == UNKNOWN:
             hole.fin = end
         if piece.end > piece.start:
-            self._hold(hole, piece)
+            hole.ranges.add(piece)
+            hole.ranges.report_repeated(self.holes.skipped, "TCP")
         self._release(hole, segment.number, segment.time_ns, events)
 
     def _restarts_at(self, segment: Segment, seq: int, events: list[StreamEvent]) -> bool:
@@ -184,16 +185,6 @@ class Direction:
         events.append(StreamGap(self.flow, self.index, None, "missing"))
         self.next_seq = seq
         return True
-
-    def _hold(self, hole: Hole, piece: Piece) -> None:
-        ranges = hole.ranges
-        ranges.add(piece)
-        if ranges.repeated:
-            self.holes.skipped.add("TCP bytes seen before", ranges.repeated)
-            ranges.repeated = 0
-        if ranges.conflicting:
-            self.holes.skipped.add("TCP bytes in conflict", ranges.conflicting)
-            ranges.conflicting = 0
 
     def _deliver(self, piece: Piece, number: int, time_ns: int, events: list[StreamEvent]) -> None:
         flow, index = self.flow, self.index

@@ -59,14 +59,6 @@ class Segment:
         self.payload = payload
         self.missing = missing
 
-    @property
-    def source(self) -> str:
-        return self.ends.source
-
-    @property
-    def destination(self) -> str:
-        return self.ends.destination
-
     def __repr__(self) -> str:
         size = len(self.payload)
         return f"Segment({self.number}, {self.ends.text}, seq {self.seq}, {size} bytes)"
@@ -96,14 +88,6 @@ class UdpDatagram:
         """The identification of its IP packet; 0 if there is none."""
         self.place = place
         """Capture point: equal for all packets of one interface and direction."""
-
-    @property
-    def source(self) -> str:
-        return self.ends.source
-
-    @property
-    def destination(self) -> str:
-        return self.ends.destination
 
     def __repr__(self) -> str:
         return f"UdpDatagram({self.number}, {self.ends.text}, {len(self.payload)} bytes)"

@@ -117,18 +117,18 @@ class BatchQueue:
             self._urgent.wait(gather_s)
         self._urgent.clear()
 
-    def take(self, bytes_max: int) -> list[Entry]:
+    def pop(self, bytes_max: int) -> list[Entry]:
         """Called by the writer: remove and return the next entries, of about `bytes_max` bytes."""
-        taken: list[Entry] = []
+        popped: list[Entry] = []
         size = 0
         entries = self._entries
         while entries and size < bytes_max:
             entry = entries.popleft()
             size += len(entry.data) + _ENTRY_BYTES
-            taken.append(entry)
+            popped.append(entry)
         with self._lock:
             self._bytes -= size
-        return taken
+        return popped
 
     def close(self) -> None:
         """Refuse new entries, and wake the writer."""
@@ -215,7 +215,6 @@ class LinkRecorder:
         entry = Entry(CLOSE, self, 0, time_ns(), b"", False, False)
         self._queue.add(entry, 3 if self.is_stream else 0)
 
-    def take_lost(self, direction: int) -> int:
-        """Called by the writer when the link closes: the bytes lost after the last entry."""
-        lost, self._lost_bytes[direction] = self._lost_bytes[direction], 0
-        return lost
+    def lost_bytes(self, direction: int) -> int:
+        """Called by the writer when the link has closed: the bytes lost after the last entry."""
+        return self._lost_bytes[direction]

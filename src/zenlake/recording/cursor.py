@@ -94,7 +94,7 @@ class Cursor:
         if not left:
             return 0
         missing = left[0].number - self._segment - self._is_complete
-        self._close()
+        self.close()
         self._reader = None
         self._segment, self._start = left[0].number, 0
         self._is_complete, self._is_first = False, True
@@ -115,16 +115,13 @@ class Cursor:
             return False
         return True
 
-    def close(self) -> None:
-        self._close()
-
     def __enter__(self) -> Cursor:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self._close()
+        self.close()
 
-    def _close(self) -> None:
+    def close(self) -> None:
         self._packets = None
         if self._input is not None:
             self._input.close()
@@ -136,7 +133,7 @@ class Cursor:
                 packet = next(self._packets, None)
                 if packet is not None:
                     return packet
-                self._close()
+                self.close()
             if not self._go_on():
                 return None
 

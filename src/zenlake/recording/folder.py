@@ -87,14 +87,14 @@ class RecordingFolder:
         self._lock = -1
         try:
             self._prepare()
-            self._take_lock()
+            self._lock_folder()
             self.id = self._read_or_create_id()
         except RecordingError:
             self.close()
             raise
         except OSError as error:
             self.close()
-            raise RecordingError(path, words_of(error)) from None
+            raise RecordingError(path, describe_error(error)) from None
 
     def _prepare(self) -> None:
         if os.path.lexists(self.path) and not os.path.isdir(self.path):
@@ -108,7 +108,7 @@ class RecordingFolder:
             cause = f"no recording and not empty (it has {sorted(others)[0]}): choose a new folder"
             raise RecordingError(self.path, cause)
 
-    def _take_lock(self) -> None:
+    def _lock_folder(self) -> None:
         flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC
         self._lock = os.open(os.path.join(self.path, LOCK_FILE), flags, 0o600)
         try:
@@ -146,7 +146,7 @@ class RecordingFolder:
             while left and last is None:
                 last = scan_segment(left.pop().path)
         except OSError as error:
-            raise RecordingError(self.path, words_of(error)) from None
+            raise RecordingError(self.path, describe_error(error)) from None
         return last
 
     def _seal_leftover(self, entry: SegmentEntry) -> None:
@@ -194,7 +194,7 @@ class RecordingFolder:
             os.close(fd)
 
 
-def words_of(error: OSError) -> str:
+def describe_error(error: OSError) -> str:
     """One line: the error, and what to do about it."""
     if error.errno == errno.EROFS:
         return "the file system is read-only"

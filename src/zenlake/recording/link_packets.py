@@ -9,18 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.recording.packet_headers import (
-    ACK,
-    FIN,
-    PAYLOAD_BYTES_MAX,
-    PSH,
-    RST,
-    SYN,
-    End,
-    TcpHeaders,
-    UdpHeaders,
-)
+from zenlake.capture.transport import ACK, FIN, RST, SYN
+from zenlake.recording.packet_headers import PAYLOAD_BYTES_MAX, End, TcpHeaders, UdpHeaders
 
+_PSH: Final = 0x08
 _MASK: Final = 0xFFFF_FFFF
 
 
@@ -70,11 +62,11 @@ class LinkPackets:
         ack = self.next_seq[1 - direction]
         self.next_seq[direction] = (seq + size) & _MASK
         if size <= PAYLOAD_BYTES_MAX:
-            return [(headers.header(size, PSH | ACK, seq, ack), 0, size)]
+            return [(headers.header(size, _PSH | ACK, seq, ack), 0, size)]
         found = []
         for start in range(0, size, PAYLOAD_BYTES_MAX):
             stop = min(size, start + PAYLOAD_BYTES_MAX)
-            found.append((headers.header(stop - start, PSH | ACK, seq + start, ack), start, stop))
+            found.append((headers.header(stop - start, _PSH | ACK, seq + start, ack), start, stop))
         return found
 
     def data(self, direction: int, data: bytes) -> list[bytes]:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final, NamedTuple
 
+from zenlake.recording.message_keys import with_key
 from zenlake.recording.tracked_items import UNKNOWN, Item
 from zenlake.recording.tracked_lane import Lane
 from zenlake.recording.tracked_link import TrackedLink
-from zenlake.recording.tracked_side import COMPRESSED_FORM, LOW_LATENCY_FORM, Side
+from zenlake.recording.tracked_side import Side
+from zenlake.trace.links.units import COMPRESSED, LOW_LATENCY
 from zenlake.wire import (
     Declare,
-    DeclareFinal,
     Fragment,
     Frame,
-    Interest,
     Oam,
-    Request,
-    UndeclareKeyExpr,
-    UndeclareQueryable,
-    UndeclareSubscriber,
-    UndeclareToken,
     decode_network,
 )
 from zenlake.wire.defaults import DEFAULT_PRIORITY
@@ -43,32 +40,20 @@ class StateUnit(NamedTuple):
     data: bytes
 
 
+@dataclass(slots=True, eq=False)
 class _Draft:
     """A FRAME or FRAGMENT whose sequence number is not assigned yet, or a batch as captured."""
 
-    __slots__ = (
-        "content",
-        "direction",
-        "form",
-        "is_fragment",
-        "is_raw",
-        "lane",
-        "more",
-        "order",
-        "time_ns",
-    )
-
-    def __init__(self, order: int, time_ns: int, direction: int, content: bytes, form: int) -> None:
-        self.order = order
-        self.time_ns = time_ns
-        self.direction = direction
-        self.content = content
-        self.form = form
-        self.lane: Lane | None = None
-        self.is_fragment = False
-        self.more = False
-        self.is_raw = False
-        """Whether the content is a batch as it crossed the link."""
+    order: int
+    time_ns: int
+    direction: int
+    content: bytes
+    form: int
+    lane: Lane | None = None
+    is_fragment: bool = False
+    more: bool = False
+    is_raw: bool = False
+    """Whether the content is a batch as it crossed the link."""
 
 
 def state_units(link: TrackedLink) -> list[StateUnit]:
@@ -76,21 +61,19 @@ def state_units(link: TrackedLink) -> list[StateUnit]:
     drafts = []
     batches = link.handshake if link.last_join is None else [*link.handshake, link.last_join]
     for order, time_ns, direction, data, form in batches:
-        draft = _Draft(order, time_ns, direction, data, form)
-        draft.is_raw = True
-        drafts.append(draft)
+        drafts.append(_Draft(order, time_ns, direction, data, form, is_raw=True))
     for direction in (0, 1):
         side = link.sides[direction]
         items = [*side.aliases.values(), *side.items.values()]
         if side.topology is not None:
             items += side.topology.items()
-        items.sort(key=_item_order)
+        items.sort(key=attrgetter("order"))
         _draft_items(link, direction, side, items, drafts)
-        if side.form != LOW_LATENCY_FORM:
+        if side.form != LOW_LATENCY:
             for lane in side.lanes.values():
                 if lane.is_used:
                     _draft_end(lane, direction, side, drafts)
-    drafts.sort(key=_draft_order)
+    drafts.sort(key=attrgetter("order"))
     return [_state_unit(link, draft, content) for draft, content in _assign_sns(link, drafts)]
 
 
@@ -103,7 +86,7 @@ def _draft_items(
     last_key = (UNKNOWN, UNKNOWN)
     for item in items:
         data = _message_of(link, direction, item)
-        if side.form == LOW_LATENCY_FORM:
+        if side.form == LOW_LATENCY:
             drafts.append(_Draft(item.order, item.time_ns, direction, data, side.form))
             continue
         lane = side.lanes[item.lane]
@@ -154,11 +137,7 @@ def _assign_sns(link: TrackedLink, drafts: list[_Draft]) -> list[tuple[_Draft, b
         if draft.lane is not None:
             place = (draft.direction, draft.lane.key)
             if place not in next_sns:
-                count = sum(
-                    1
-                    for one in drafts
-                    if one.lane is draft.lane and one.direction == draft.direction
-                )
+                count = sum(one.lane is draft.lane for one in drafts)
                 open_fragments = len(draft.lane.fragments)
                 last = draft.lane.last_sn
                 next_sns[place] = advance_sn(last, 1 - count - open_fragments, mask)
@@ -221,10 +200,10 @@ def _frame_header(lane: Lane, sn: int) -> bytes:
 
 
 def _state_unit(link: TrackedLink, draft: _Draft, content: bytes) -> StateUnit:
-    if draft.form == COMPRESSED_FORM and not draft.is_raw:
+    if draft.form == COMPRESSED and not draft.is_raw:
         content = b"\0" + content
     if link.is_stream:
-        prefix_bytes = 4 if draft.form == LOW_LATENCY_FORM else 2
+        prefix_bytes = 4 if draft.form == LOW_LATENCY else 2
         content = len(content).to_bytes(prefix_bytes, "little") + content
     return StateUnit(draft.order, draft.time_ns, draft.direction, content)
 
@@ -238,7 +217,7 @@ def _message_of(link: TrackedLink, direction: int, item: Item) -> bytes:
         return item.data
     message, _ = decode_network(item.data, 0)
     if is_stale and item.key is not None:
-        _set_key(message, WireExpr(0, item.key))
+        message = with_key(message, WireExpr(0, item.key))
     if is_unasked and isinstance(message, Declare):
         message.interest_id = None
     return bytes(message)
@@ -249,29 +228,3 @@ def _is_asked(link: TrackedLink, direction: int, interest: int) -> bool:
     if not interest:
         return not link.sides[direction].is_initial_over
     return ("INTEREST", interest) in link.sides[1 - direction].items
-
-
-def _set_key(message: object, key: WireExpr) -> None:
-    if isinstance(message, (Request, Interest)):
-        message.key = key
-    elif isinstance(message, Declare):
-        body = message.body
-        if not isinstance(
-            body,
-            (
-                DeclareFinal,
-                UndeclareKeyExpr,
-                UndeclareSubscriber,
-                UndeclareQueryable,
-                UndeclareToken,
-            ),
-        ):
-            body.key = key
-
-
-def _item_order(item: Item) -> int:
-    return item.order
-
-
-def _draft_order(draft: _Draft) -> int:
-    return draft.order

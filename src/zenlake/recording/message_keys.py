@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
+from zenlake.trace.keys import ENTITIES, UNDECLARED
 from zenlake.wire import (
     Declare,
-    DeclareQueryable,
-    DeclareSubscriber,
-    DeclareToken,
+    DeclareKeyExpr,
     Interest,
     NetworkMessage,
     Push,
     Request,
     Response,
     UndeclaredKey,
-    UndeclareQueryable,
-    UndeclareSubscriber,
-    UndeclareToken,
     WireExpr,
 )
 from zenlake.wire.headers import HAS_SUFFIX, IS_SENDERS_KEY
+from zenlake.wire.kinds import LINK_STATE_OAM_ID
 from zenlake.wire.primitives import (
     FIELD_ERRORS,
     read_text_z16,
@@ -35,8 +32,6 @@ RESPONSE: Final = 0x1B
 REQUEST: Final = 0x1C
 PUSH: Final = 0x1D
 _OAM: Final = 0x1F
-LINK_STATE: Final = 1
-"""The id of the OAM message that carries link states."""
 
 
 def key_of(message: NetworkMessage) -> WireExpr | None:
@@ -47,9 +42,9 @@ def key_of(message: NetworkMessage) -> WireExpr | None:
         return message.key
     if isinstance(message, Declare):
         body = message.body
-        if isinstance(body, (DeclareSubscriber, DeclareQueryable, DeclareToken)):
+        if isinstance(body, ENTITIES):
             return body.key
-        if isinstance(body, (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)):
+        if isinstance(body, UNDECLARED):
             # Deployed nodes send an empty key.
             given = None if body.key is None else body.key.key
             return given if given is not None and (given.scope or given.suffix) else None
@@ -64,11 +59,11 @@ def with_key(message: NetworkMessage, key: WireExpr) -> NetworkMessage:
     assert isinstance(message, Declare)
     declare = message.copy()
     body = message.body
-    if isinstance(body, (DeclareSubscriber, DeclareQueryable, DeclareToken)):
+    if isinstance(body, (DeclareKeyExpr, *ENTITIES)):
         announced = body.copy()
         announced.key = key
         declare.body = announced
-    elif isinstance(body, (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)):
+    elif isinstance(body, UNDECLARED):
         withdrawn = body.copy()
         withdrawn.key = UndeclaredKey(key)
         declare.body = withdrawn
@@ -115,4 +110,4 @@ def with_key_at_start(data: bytes, text: str) -> bytes:
 
 
 def is_link_state(data: bytes) -> bool:
-    return len(data) > 1 and data[0] & 0x1F == _OAM and data[1] == LINK_STATE
+    return len(data) > 1 and data[0] & 0x1F == _OAM and data[1] == LINK_STATE_OAM_ID

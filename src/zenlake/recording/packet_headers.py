@@ -12,14 +12,7 @@ from struct import Struct
 from typing import Final, NamedTuple
 from zlib import crc32
 
-FIN: Final = 0x01
-SYN: Final = 0x02
-RST: Final = 0x04
-PSH: Final = 0x08
-ACK: Final = 0x10
-
-TCP: Final = 6
-UDP: Final = 17
+from zenlake.capture.transport import TCP, UDP
 
 PAYLOAD_BYTES_MAX: Final = 65_495
 """The longest TCP payload: an IPv4 packet has 65,535 bytes at most, 40 of them are headers."""
@@ -68,7 +61,7 @@ def end_of_locator(locator: str) -> End:
         return End(bytes((192, 0, 2, mark & 0xFF)), mark >> 8 & 0xFFFF)
 
 
-def of_one_family(first: End, second: End) -> tuple[End, End]:
+def as_one_family(first: End, second: End) -> tuple[End, End]:
     """Both ends as IPv4, or both as IPv6."""
     if len(first.address) == len(second.address):
         return first, second

@@ -13,8 +13,8 @@ from zenlake.errors import RecordingError
 from zenlake.recording.batch_queue import BatchQueue, LinkRecorder
 from zenlake.recording.files import Files
 from zenlake.recording.filter import BatchFilter
-from zenlake.recording.folder import RecordingFolder, words_of
-from zenlake.recording.packet_headers import end_of_locator, of_one_family
+from zenlake.recording.folder import RecordingFolder, describe_error
+from zenlake.recording.packet_headers import as_one_family, end_of_locator
 from zenlake.recording.redaction import Redactor
 from zenlake.recording.segment_writer import SegmentWriter
 from zenlake.recording.settings import RecordingSettings
@@ -22,7 +22,7 @@ from zenlake.recording.settings import RecordingSettings
 log = logging.getLogger("zenlake.recording")
 
 _GATHER_S: Final = 0.02
-_TAKEN_BYTES: Final = 4 << 20
+_POP_BYTES: Final = 4 << 20
 _CLOSE_S: Final = 30.0
 _NICENESS: Final = 19
 _RESTS: Final = 8.0
@@ -48,7 +48,7 @@ class Recorder:
             self._writer.start(scan, time_ns())
         except OSError as error:
             self._folder.close()
-            raise RecordingError(settings.path, words_of(error)) from None
+            raise RecordingError(settings.path, describe_error(error)) from None
         except BaseException:
             self._folder.close()
             raise
@@ -58,18 +58,18 @@ class Recorder:
 
     def open(self, src: str, dst: str, is_stream: bool, is_accepted: bool) -> LinkRecorder:
         """A link between this end and the other one, both locators."""
-        own, other = of_one_family(end_of_locator(src), end_of_locator(dst))
+        own, other = as_one_family(end_of_locator(src), end_of_locator(dst))
         ends = (other, own) if is_accepted else (own, other)
         return LinkRecorder(self._queue, ends, is_stream, 1 if is_accepted else 0)
 
     def open_group(self, source: str, group: str) -> LinkRecorder:
         """A sender in a multicast group."""
-        ends = of_one_family(end_of_locator(source), end_of_locator(group))
+        ends = as_one_family(end_of_locator(source), end_of_locator(group))
         return LinkRecorder(self._queue, ends, False, 1, is_group=True)
 
     def scouting(self, source: str, destination: str, datagram: bytes) -> None:
         """A datagram that may be SCOUT or HELLO."""
-        ends = of_one_family(end_of_locator(source), end_of_locator(destination))
+        ends = as_one_family(end_of_locator(source), end_of_locator(destination))
         LinkRecorder(self._queue, ends, False, 1, is_scouting=True).received(datagram, False)
 
     @property
@@ -100,7 +100,7 @@ class Recorder:
         try:
             while True:
                 queue.wait(writer.next_deadline() - monotonic(), _GATHER_S)
-                entries = queue.take(_TAKEN_BYTES)
+                entries = queue.pop(_POP_BYTES)
                 if not entries and queue.is_closed:
                     writer.close()
                     return

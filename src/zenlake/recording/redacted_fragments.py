@@ -7,6 +7,8 @@ message, if it is kept.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Final
 
 from zenlake.errors import WireError
@@ -21,12 +23,11 @@ from zenlake.recording.message_keys import (
 )
 from zenlake.recording.redacted_messages import MessageRedactor
 from zenlake.recording.redaction_rules import EXCLUDED, FREE, PARTLY
+from zenlake.trace.channel import channel_key
 from zenlake.wire import Fragment, Frame, NetworkMessage, WireExpr, decode_network
-from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.message import TransportMessage
 from zenlake.wire.primitives import read_z32
 from zenlake.wire.sequence import next_sn, sn_distance
-from zenlake.wire.values.qos import Priority
 from zenlake.wire.values.resolution import DEFAULT_RESOLUTION
 
 _NONE: Final = -1
@@ -38,6 +39,7 @@ _TOO_LONG: Final = 3
 _FRAME_HEAD_BYTES_MAX: Final = 16
 
 
+@dataclass(slots=True)
 class _Pieces:
     """The fragments of one message.
 
@@ -45,27 +47,22 @@ class _Pieces:
     is collected, `rest` is the message so far.
     """
 
-    __slots__ = ("fate", "next_sn", "rest")
-
-    def __init__(self) -> None:
-        self.fate = _COLLECTED
-        self.next_sn = 0
-        self.rest = bytearray()
+    fate: int = _COLLECTED
+    next_sn: int = 0
+    rest: bytearray = field(default_factory=bytearray)
 
 
+@dataclass(slots=True)
 class _Channel:
     """One priority and reliability of one direction."""
 
-    __slots__ = ("at_boundary", "pieces", "replaced_sn")
+    pieces: _Pieces | None = None
+    at_boundary: bool = True
+    """Whether the next fragment begins a message, where beginnings are not marked."""
+    replaced_sn: int = _NONE
+    """The last sequence number of a message whose fragments became frames, until the next one.
 
-    def __init__(self) -> None:
-        self.pieces: _Pieces | None = None
-        self.at_boundary = True
-        """Whether the next fragment begins a message, where beginnings are not marked."""
-        self.replaced_sn = _NONE
-        """The last sequence number of a message whose fragments became frames, until the next one.
-
-        Deployed nodes skip a number after fragments; readers would report that gap after frames."""
+    Deployed nodes skip a number after fragments; readers would report that gap after frames."""
 
 
 class FragmentRedactor:
@@ -85,8 +82,8 @@ class FragmentRedactor:
             channel.at_boundary = False
             channel.replaced_sn = _NONE
 
-    def _channel(self, direction: int, qos: Priority | None, reliable: bool) -> _Channel:
-        number = (DEFAULT_PRIORITY if qos is None else int(qos)) << 1 | reliable
+    def _channel(self, direction: int, message: Frame | Fragment) -> _Channel:
+        number = channel_key(message)
         channels = self._channels[direction]
         channel = channels.get(number)
         if channel is None:
@@ -97,7 +94,7 @@ class FragmentRedactor:
         self, direction: int, message: Frame | Fragment, kept: list[TransportMessage]
     ) -> bool:
         """Add a frame with the number that a sender skips after a message in fragments."""
-        channel = self._channel(direction, message.qos, message.reliable)
+        channel = self._channel(direction, message)
         replaced_sn, channel.replaced_sn = channel.replaced_sn, _NONE
         if replaced_sn == _NONE or sn_distance(replaced_sn, message.sn, self.mask) != 2:
             return False
@@ -106,7 +103,7 @@ class FragmentRedactor:
 
     def fragment(self, direction: int, fragment: Fragment) -> TransportMessage:
         """What is recorded instead of a fragment."""
-        channel = self._channel(direction, fragment.qos, fragment.reliable)
+        channel = self._channel(direction, fragment)
         pieces = channel.pieces
         if fragment.first or (pieces is not None and pieces.next_sn != fragment.sn):
             self._end_message(channel)
@@ -200,11 +197,9 @@ class FragmentRedactor:
             self._counts.removed += 1
             return None
         message: NetworkMessage | None = None
-        try:
-            if pieces.fate == _COLLECTED:
+        if pieces.fate == _COLLECTED:
+            with suppress(WireError):
                 message, _ = decode_network(bytes(pieces.rest), 0)
-        except WireError:
-            pass
         if message is None:
             self._counts.undecodable += 1
             return None

@@ -6,11 +6,13 @@ uses it first, and in the frame of that message.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from zenlake.limits import REDACTION_BYTES_MAX
-from zenlake.recording.message_keys import LINK_STATE, key_of, with_key
+from zenlake.recording.message_keys import key_of, with_key
 from zenlake.recording.redaction_rules import DROPPED, EXCLUDED, FREE, PARTLY, RedactionRules
+from zenlake.trace.keys import ENTITIES
 from zenlake.wire import (
     Declare,
     DeclareFinal,
@@ -36,6 +38,7 @@ from zenlake.wire import (
     UndeclareToken,
     WireExpr,
 )
+from zenlake.wire.kinds import LINK_STATE_OAM_ID
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.push_run import PushRun
 
@@ -43,16 +46,16 @@ from zenlake.wire.push_run import PushRun
 _ENTRY_BYTES: Final = 100
 
 
+@dataclass(slots=True)
 class RedactionCounts:
     """How many messages redaction has changed or removed in one recording."""
 
-    def __init__(self) -> None:
-        self.removed = 0
-        """Messages removed because their keys are excluded or unknown."""
-        self.emptied = 0
-        """Messages whose payload, attachment or parameters were removed."""
-        self.undecodable = 0
-        """Batches and messages that cannot be decoded, or are too long after redaction."""
+    removed: int = 0
+    """Messages removed because their keys are excluded or unknown."""
+    emptied: int = 0
+    """Messages whose payload, attachment or parameters were removed."""
+    undecodable: int = 0
+    """Batches and messages that cannot be decoded, or are too long after redaction."""
 
 
 class RedactionMemory:
@@ -72,20 +75,18 @@ class RedactionMemory:
         self._held_bytes -= size
 
 
+@dataclass(slots=True)
 class _Prefix:
     """A declared prefix; `is_recorded` once a reader knows it.
 
     It is ambiguous if its number was declared twice: nodes resolve that differently (SN-49).
     """
 
-    __slots__ = ("declaration", "is_ambiguous", "is_recorded", "text")
-
-    def __init__(self, text: str, is_recorded: bool, declaration: Declare) -> None:
-        self.text = text
-        self.is_recorded = is_recorded
-        self.is_ambiguous = False
-        self.declaration = declaration
-        """The declaration with the whole text, even if it was declared with another prefix."""
+    text: str
+    is_recorded: bool
+    declaration: Declare
+    """The declaration with the whole text, even if it was declared with another prefix."""
+    is_ambiguous: bool = False
 
 
 class _Direction:
@@ -154,7 +155,7 @@ class MessageRedactor:
             return self._interest(direction, message)
         if isinstance(message, Declare):
             return self._declare(direction, message)
-        if isinstance(message, Oam) and message.id == LINK_STATE:
+        if isinstance(message, Oam) and message.id == LINK_STATE_OAM_ID:
             return message
         return None
 
@@ -262,7 +263,7 @@ class MessageRedactor:
         verdict = FREE if key is None else self.verdict(direction, key)
         is_token = isinstance(body, (DeclareToken, UndeclareToken))
         is_removed |= verdict == EXCLUDED or (verdict == PARTLY and is_token)
-        if isinstance(body, (DeclareSubscriber, DeclareQueryable, DeclareToken)):
+        if isinstance(body, ENTITIES):
             if is_removed:
                 self._remember(removed, body.id)
         elif was_removed:

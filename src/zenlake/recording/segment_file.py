@@ -1,4 +1,4 @@
-"""SegmentFile: one segment while it is written.
+"""GrowingSegment: one segment while it is written.
 
 The file is named `NNNNNNNN.pcapng.part` until it is complete; then it is renamed. A write
 adds all its blocks or none: the remains of a failed write are cut off before the next write.
@@ -44,7 +44,7 @@ def head_blocks(
     return b"".join(blocks)
 
 
-class SegmentFile:
+class GrowingSegment:
     """A segment that is being written. Methods raise OSError as the system does."""
 
     def __init__(self, folder: str, number: int, files: Files) -> None:

@@ -19,7 +19,7 @@ from zenlake.capture.segment_format import WIRE, packet_block, packet_pieces, st
 from zenlake.limits import RECORDING_UNSYNCED_BYTES_MAX, RECORDING_UNSYNCED_SECONDS_MAX
 from zenlake.recording.batch_queue import BatchQueue
 from zenlake.recording.folder import RecordingFolder
-from zenlake.recording.segment_file import SegmentFile, head_blocks
+from zenlake.recording.segment_file import GrowingSegment, head_blocks
 from zenlake.recording.settings import RecordingSettings
 from zenlake.recording.state_tracker import StateTracker
 
@@ -50,7 +50,7 @@ class SegmentOutput:
         self._clock = clock
         self._tracker = StateTracker()
         """The state after the last added packet, with which the next segment begins."""
-        self._segment: SegmentFile | None = None
+        self._segment: GrowingSegment | None = None
         self._next_number = folder.next_number()
         self._begun_at = 0.0
         self._head_bytes = 0
@@ -109,14 +109,14 @@ class SegmentOutput:
         """Before packets are added: open a segment, which begins with the present state."""
         segment = self._segment
         if segment is not None and self._is_rotation_due(segment):
-            self._rotate()
+            self._rotate(segment)
         if self._segment is None and not self._is_gone and self._clock() >= self._retry_at:
             try:
                 self._open_segment()
             except OSError as error:
                 self._note_outage(error)
 
-    def _is_rotation_due(self, segment: SegmentFile) -> bool:
+    def _is_rotation_due(self, segment: GrowingSegment) -> bool:
         written = segment.size - self._head_bytes
         if not written:
             return False
@@ -136,7 +136,7 @@ class SegmentOutput:
             self._tracker.forgotten,
             bool(self._settings.rules),
         )
-        segment = SegmentFile(self._folder.path, self._next_number, self._folder.files)
+        segment = GrowingSegment(self._folder.path, self._next_number, self._folder.files)
         try:
             segment.write([head], len(head))
             self._folder.files.sync_folder(self._folder.path)
@@ -151,10 +151,7 @@ class SegmentOutput:
         self._head_bytes = len(head)
         self._unsynced_since = self._begun_at
 
-    def _rotate(self) -> None:
-        segment = self._segment
-        if segment is None:
-            return
+    def _rotate(self, segment: GrowingSegment) -> None:
         try:
             segment.seal(self._last_ns, self.dropped)
         except OSError as error:
@@ -219,7 +216,7 @@ class SegmentOutput:
             if is_behind and now - self._unsynced_since >= _SYNC_S:
                 self._sync()
             if self._segment is not None and self._is_rotation_due(segment):
-                self._rotate()
+                self._rotate(segment)
         if now - self._checked_at >= _CHECK_DELETED_S:
             self._checked_at = now
             self._check_deleted()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from struct import Struct, error
 from typing import Final, NamedTuple
 
@@ -27,20 +28,18 @@ class Block(NamedTuple):
     number: int
 
 
+@dataclass(slots=True)
 class SegmentScan:
     """The content of a segment: where its last valid block ends, and the state there."""
 
-    __slots__ = ("dropped", "end", "last_ns", "packets", "tracker")
-
-    def __init__(self, packets: int, tracker: StateTracker) -> None:
-        self.end = 0
-        """The end of the last valid block."""
-        self.packets = packets
-        """The number of the last packet, over all segments."""
-        self.dropped = 0
-        """How many packets the recorder had dropped when it wrote the last block."""
-        self.last_ns = 0
-        self.tracker = tracker
+    packets: int
+    """The number of the last packet, over all segments."""
+    tracker: StateTracker
+    end: int = 0
+    """The end of the last valid block."""
+    dropped: int = 0
+    """How many packets the recorder had dropped when it wrote the last block."""
+    last_ns: int = 0
 
 
 def blocks(data: bytes) -> Iterator[Block]:

@@ -99,7 +99,7 @@ class SegmentWriter(SegmentOutput):
             return
         now_ns = self._clamped(entry.time_ns)
         for direction in (0, 1):
-            packets.skip(direction, link.take_lost(direction))
+            packets.skip(direction, link.lost_bytes(direction))
         for one in packets.closing():
             self._add_packet(one, 0)
         self._tracker.close(link.tracked, now_ns)
@@ -129,7 +129,7 @@ class SegmentWriter(SegmentOutput):
         now_ns = self._clamped(entry.time_ns)
         if entry.lost_bytes:
             packets.skip(direction, entry.lost_bytes)
-            self._tracker.lose(tracked, direction)
+            tracked.lose(direction)
             if link.filter is not None:
                 link.filter.lost(direction, entry.lost_plain)
         flags = PLAIN if entry.is_plain else 0
@@ -149,7 +149,7 @@ class SegmentWriter(SegmentOutput):
         if link.filter is not None:
             changed = link.filter.batch(direction, content, flags)
             if changed is None:
-                self._leave_out(packets, tracked, direction, prefix_bytes + len(content))
+                _leave_out(packets, tracked, direction, prefix_bytes + len(content))
                 return
             if content and not changed[0]:
                 return
@@ -159,7 +159,7 @@ class SegmentWriter(SegmentOutput):
             flags = changed[1]
         if len(content) > BATCH_BYTES_MAX:  # no link carries such a batch
             self._failed_packets += 1
-            self._leave_out(packets, tracked, direction, prefix_bytes + len(content))
+            _leave_out(packets, tracked, direction, prefix_bytes + len(content))
             return
         prefix = b""
         if prefix_bytes and not is_framed:
@@ -168,13 +168,6 @@ class SegmentWriter(SegmentOutput):
         self._add_batch(packets, direction, prefix, data, flags | FIRST)
         if link.is_group and tracked.is_over:
             self._forget_link(link)
-
-    def _leave_out(
-        self, packets: LinkPackets, tracked: TrackedLink, direction: int, size: int
-    ) -> None:
-        """Record a gap in place of a batch that cannot be recorded."""
-        packets.skip(direction, size)
-        self._tracker.lose(tracked, direction)
 
     def _scouting(self, entry: Entry) -> None:
         """Record SCOUT and HELLO. Other bytes are dropped: no rule can be applied to them."""
@@ -207,3 +200,9 @@ class SegmentWriter(SegmentOutput):
             self._add_packet(head + data, flags)
             return
         self._add_pieces(head, data, flags)
+
+
+def _leave_out(packets: LinkPackets, tracked: TrackedLink, direction: int, size: int) -> None:
+    """Records a gap in place of a batch that cannot be recorded."""
+    packets.skip(direction, size)
+    tracked.lose(direction)

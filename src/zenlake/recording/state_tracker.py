@@ -10,9 +10,11 @@ the following packets continue them.
 from __future__ import annotations
 
 from collections import OrderedDict
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from zenlake.capture.segment_format import FIRST, PLAIN
+from zenlake.capture.transport import ACK, FIN, RST, SYN, UDP
 from zenlake.limits import (
     RECORDING_ADDRESS_PAIRS_MAX,
     RECORDING_ADDRESS_USES_MAX,
@@ -21,18 +23,7 @@ from zenlake.limits import (
 )
 from zenlake.recording.link_packets import LinkPackets
 from zenlake.recording.link_state import state_units
-from zenlake.recording.packet_headers import (
-    ACK,
-    FIN,
-    RST,
-    SYN,
-    UDP,
-    End,
-    Parsed,
-    ends_of_pair,
-    pair_of_ends,
-    parse,
-)
+from zenlake.recording.packet_headers import End, Parsed, ends_of_pair, pair_of_ends, parse
 from zenlake.recording.tracked_items import Budget
 from zenlake.recording.tracked_link import TrackedLink
 from zenlake.wire import Init, decode_batch
@@ -138,10 +129,6 @@ class StateTracker:
             if link.is_group and link.is_over:
                 self.close(link, time_ns)
 
-    def lose(self, link: TrackedLink, direction: int) -> None:
-        """Bytes of a direction were lost before the next batch."""
-        link.lose(direction)
-
     def close(self, link: TrackedLink, time_ns: int) -> None:
         if self._links.pop(link.number, None) is not None:
             link.forget()
@@ -188,7 +175,7 @@ class StateTracker:
         return counted.count
 
     def _links_between(self, ends: tuple[End, End]) -> _LinkCount:
-        pair = min(pair_of_ends(*ends), pair_of_ends(ends[1], ends[0]))
+        pair = min(_pairs_of(ends))
         counted = self._link_counts.get(pair)
         if counted is None:
             counted = self._link_counts[pair] = _LinkCount(ends)
@@ -270,14 +257,15 @@ class StateTracker:
 
     def _follow(self, link: TrackedLink) -> _Followed:
         followed = _Followed(link)
-        self._followed[pair_of_ends(*link.ends)] = (followed, 0)
+        pair, reverse = _pairs_of(link.ends)
+        self._followed[pair] = (followed, 0)
         if not link.is_group:
-            self._followed[pair_of_ends(link.ends[1], link.ends[0])] = (followed, 1)
+            self._followed[reverse] = (followed, 1)
         return followed
 
     def _end_followed(self, followed: _Followed, time_ns: int) -> None:
         link = followed.link
-        for pair in (pair_of_ends(*link.ends), pair_of_ends(link.ends[1], link.ends[0])):
+        for pair in _pairs_of(link.ends):
             entry = self._followed.get(pair)
             if entry is not None and entry[0] is followed:
                 del self._followed[pair]
@@ -310,8 +298,7 @@ class StateTracker:
         open_uses: set[bytes] = set()
         for link in self._links.values():
             if link.is_stream:
-                pair = min(pair_of_ends(*link.ends), pair_of_ends(link.ends[1], link.ends[0]))
-                open_uses.add(pair)
+                open_uses.add(min(_pairs_of(link.ends)))
             _link_packets(link, found)
         for pair, counted in self._link_counts.items():
             if pair not in open_uses:
@@ -319,7 +306,7 @@ class StateTracker:
                 earlier = LinkPackets(counted.ends, True, [1 << 20, 1 << 20])
                 for one in earlier.earlier_uses(count):
                     found.append((counted.order, counted.time_ns, 0, one))
-        found.sort(key=_order_of)
+        found.sort(key=itemgetter(0))
         return [StatePacket(time_ns, flags, data) for _, time_ns, flags, data in found]
 
 
@@ -343,8 +330,9 @@ def _link_packets(link: TrackedLink, found: list[tuple[int, int, int, bytes]]) -
         found.append((order, time_ns, 0, packets.closing()[direction]))
 
 
-def _order_of(entry: tuple[int, int, int, bytes]) -> int:
-    return entry[0]
+def _pairs_of(ends: tuple[End, End]) -> tuple[bytes, bytes]:
+    """`Parsed.pair` of both directions between two ends."""
+    return pair_of_ends(*ends), pair_of_ends(ends[1], ends[0])
 
 
 def _begins_another(link: TrackedLink, content: bytes) -> bool:

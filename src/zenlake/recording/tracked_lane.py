@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from zenlake.recording.tracked_items import UNKNOWN
-from zenlake.wire import Fragment, Frame
-from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.sequence import is_newer, next_sn
 
 
@@ -56,8 +54,3 @@ class Lane:
         self.after_message = False
         self.is_used = True
         return True
-
-
-def lane_key(message: Frame | Fragment) -> int:
-    priority = DEFAULT_PRIORITY if message.qos is None else int(message.qos)
-    return priority << 1 | message.reliable

@@ -12,9 +12,11 @@ from zenlake.errors import WireError
 from zenlake.limits import RECORDING_STATE_HANDSHAKE_BATCHES_MAX
 from zenlake.recording.packet_headers import End
 from zenlake.recording.tracked_items import ITEM_BYTES, UNKNOWN, Budget
-from zenlake.recording.tracked_lane import Lane, lane_key
+from zenlake.recording.tracked_lane import Lane
 from zenlake.recording.tracked_messages import TrackedMessages
-from zenlake.recording.tracked_side import COMPRESSED_FORM, LOW_LATENCY_FORM, PLAIN_FORM, Side
+from zenlake.recording.tracked_side import Side
+from zenlake.trace.channel import channel_key
+from zenlake.trace.links.units import COMPRESSED, LOW_LATENCY, PLAIN, form_of
 from zenlake.wire import (
     Close,
     Fragment,
@@ -95,7 +97,7 @@ class TrackedLink(TrackedMessages):
         self.zids: list[ZenohId | None] = [None, None]
         """The ids of both nodes, the opener's first; None for clients: they have no link states."""
         self.batch_bytes = DEFAULT_GROUP_BATCH_BYTES if is_group else DEFAULT_BATCH_BYTES
-        self._agreed_form = PLAIN_FORM
+        self._agreed_form = PLAIN
         self.next_seq = [0, 0]
         """For a stream, the sequence number of the next byte of each direction."""
 
@@ -105,19 +107,19 @@ class TrackedLink(TrackedMessages):
         """The size of the length before the next batch of a direction."""
         if not self.is_stream:
             return 0
-        return 4 if self.sides[direction].form == LOW_LATENCY_FORM else 2
+        return 4 if self.sides[direction].form == LOW_LATENCY else 2
 
     def reads_heads(self, direction: int) -> bool:
         """Whether the first bytes of a plain batch suffice: they have its sequence number."""
-        return self.is_open and self.sides[direction].form != COMPRESSED_FORM
+        return self.is_open and self.sides[direction].form != COMPRESSED
 
     def plain_batch(self, direction: int, data: bytes, order: int, time_ns: int) -> None:
         """Apply a batch with one FRAME of publications: only its sequence number matters."""
         side = self.sides[direction]
-        if side.form == LOW_LATENCY_FORM or self.is_over:
+        if side.form == LOW_LATENCY or self.is_over:
             return
         self.count = order
-        if side.form == COMPRESSED_FORM:
+        if side.form == COMPRESSED:
             try:
                 data = decompress_batch(data)
             except WireError:
@@ -152,13 +154,13 @@ class TrackedLink(TrackedMessages):
         if self.is_over:
             return
         content, form = data, side.form
-        if side.form == COMPRESSED_FORM:
+        if side.form == COMPRESSED:
             try:
                 content = decompress_batch(data)
             except WireError:
                 return
         messages: list[Message] = []
-        if side.form == LOW_LATENCY_FORM:
+        if side.form == LOW_LATENCY:
             messages.extend(decode_low_latency(content).messages)
         else:
             messages.extend(decode_batch(content).messages)
@@ -201,9 +203,7 @@ class TrackedLink(TrackedMessages):
         return True
 
     def _agree(self, ack: Init) -> None:
-        self._agreed_form = LOW_LATENCY_FORM if ack.lowlatency else PLAIN_FORM
-        if ack.compression:
-            self._agreed_form = COMPRESSED_FORM
+        self._agreed_form = form_of(ack)
         self.patch = ack.patch or 0
         self.mask = (ack.resolution or DEFAULT_RESOLUTION).sn_mask
         self.batch_bytes = DEFAULT_BATCH_BYTES if ack.batch_size is None else ack.batch_size
@@ -241,7 +241,7 @@ class TrackedLink(TrackedMessages):
         return lane
 
     def _frame(self, direction: int, side: Side, frame: Frame, time_ns: int) -> None:
-        lane = self._lane(side, lane_key(frame))
+        lane = self._lane(side, channel_key(frame))
         self.count += 1
         if not lane.accept(frame.sn, self.mask):
             return
@@ -254,7 +254,7 @@ class TrackedLink(TrackedMessages):
         lane.order, lane.time_ns = self.count, time_ns
 
     def _fragment(self, direction: int, side: Side, fragment: Fragment, time_ns: int) -> None:
-        lane = self._lane(side, lane_key(fragment))
+        lane = self._lane(side, channel_key(fragment))
         self.count += 1
         if not lane.accept(fragment.sn, self.mask):
             return

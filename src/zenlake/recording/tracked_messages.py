@@ -6,14 +6,13 @@ of `zenlake.trace`: a reader that starts from this state reads the same as one t
 
 from __future__ import annotations
 
-from typing import Final
-
 from zenlake.errors import WireError
 from zenlake.limits import RECORDING_STATE_MESSAGE_BYTES_MAX
 from zenlake.recording.tracked_items import ITEM_BYTES, Budget, Identity, Item
 from zenlake.recording.tracked_side import Side
-from zenlake.recording.tracked_topology import LINK_STATE_ID, Announcement, TrackedTopology
+from zenlake.recording.tracked_topology import Announcement, TrackedTopology
 from zenlake.trace.interest_answers import answers_current, remember_mode
+from zenlake.trace.keys import ENTITIES, UNDECLARED
 from zenlake.wire import (
     Declare,
     DeclareFinal,
@@ -31,12 +30,10 @@ from zenlake.wire import (
     UndeclareToken,
 )
 from zenlake.wire.codec import decode_link_states
+from zenlake.wire.kinds import LINK_STATE_OAM_ID
 from zenlake.wire.message import Message
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.wire_expr import WireExpr
-
-_DECLARATIONS: Final = (DeclareSubscriber, DeclareQueryable, DeclareToken)
-_UNDECLARATIONS: Final = (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)
 
 
 class TrackedMessages:
@@ -76,7 +73,7 @@ class TrackedMessages:
             self._link_states(side, message, lane, time_ns)
 
     def _link_states(self, side: Side, message: Oam, lane: int, time_ns: int) -> None:
-        if message.id != LINK_STATE_ID or not isinstance(message.body, bytes):
+        if message.id != LINK_STATE_OAM_ID or not isinstance(message.body, bytes):
             return
         try:
             states = decode_link_states(message.body).link_states
@@ -101,13 +98,13 @@ class TrackedMessages:
                 self._discard(alias)
             self._remove(side, ("REMAPPED", body.expr_id))
             side.reuses = True
-        elif isinstance(body, _DECLARATIONS):
+        elif isinstance(body, ENTITIES):
             if message.interest_id is not None and not body.id:
                 is_token = isinstance(body, DeclareToken)
                 if answers_current(other.modes, message.interest_id, is_token):
                     return
             self._declare_entity(direction, side, message, body, lane, time_ns)
-        elif isinstance(body, _UNDECLARATIONS):
+        elif isinstance(body, UNDECLARED):
             self._undeclare_entity(direction, side, message, body)
         elif isinstance(body, DeclareFinal) and message.interest_id is not None:
             id = message.interest_id
@@ -130,7 +127,7 @@ class TrackedMessages:
         """Declares an alias. One in use keeps its key; another key is stored as REMAPPED."""
         known = side.aliases.get(body.expr_id)
         if known is None:
-            item = self._make(side, direction, message, body.key, lane, time_ns)
+            item = self._new_item(direction, message, body.key, lane, time_ns)
             if item is not None:
                 side.aliases[body.expr_id] = item
             return
@@ -206,9 +203,8 @@ class TrackedMessages:
             return None, alias
         return alias.key + key.suffix, alias
 
-    def _make(
+    def _new_item(
         self,
-        side: Side,
         direction: int,
         message: Message,
         key: WireExpr | None,
@@ -236,7 +232,7 @@ class TrackedMessages:
         lane: int,
         time_ns: int,
     ) -> Item | None:
-        item = self._make(side, direction, message, key, lane, time_ns)
+        item = self._new_item(direction, message, key, lane, time_ns)
         if item is not None:
             side.items[identity] = item
         return item

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from zenlake.recording.tracked_items import UNKNOWN, Identity, Item
 from zenlake.recording.tracked_lane import Lane
 from zenlake.recording.tracked_topology import TrackedTopology
-
-PLAIN_FORM: Final = 0
-COMPRESSED_FORM: Final = 1
-LOW_LATENCY_FORM: Final = 2
+from zenlake.trace.links.units import PLAIN
 
 
 class Side:
@@ -39,7 +34,7 @@ class Side:
         self.lanes: dict[int, Lane] = {}
         self.shared_ids: dict[str, str | None] = {}
         """The key of the entity with id 0, by kind; None if there are several."""
-        self.form = PLAIN_FORM
+        self.form = PLAIN
         self.initial_sn = UNKNOWN
         self.reuses = False
         """Whether this side undeclares aliases, so that their numbers may later mean other keys."""

@@ -12,11 +12,11 @@ from typing import Final
 from zenlake.limits import RECORDING_LINK_STATE_NODES_MAX, RECORDING_LINK_STATES_PER_NODE_MAX
 from zenlake.recording.tracked_items import Budget, Item
 from zenlake.wire import LinkState, LinkStateList, Oam
+from zenlake.wire.kinds import LINK_STATE_OAM_ID
 from zenlake.wire.values.qos import QoS
 from zenlake.wire.values.whatami import WhatAmI
 from zenlake.wire.values.zenoh_id import ZenohId
 
-LINK_STATE_ID: Final = 1
 _NODE_BYTES: Final = 256
 """The memory of a node without its locators and links."""
 _EDGE_BYTES: Final = 96
@@ -188,7 +188,7 @@ class TrackedTopology:
         items = []
         for announced, states in found.values():
             body = bytes(LinkStateList(tuple(states)))
-            data = bytes(Oam(LINK_STATE_ID, announced.qos, body=body))
+            data = bytes(Oam(LINK_STATE_OAM_ID, announced.qos, body=body))
             items.append(
                 Item(
                     announced.order,

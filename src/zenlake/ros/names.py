@@ -16,10 +16,6 @@ _NO_TYPE: Final = {"EMPTY_TOPIC_TYPE", "EMPTY_TOPIC_HASH"}
 """Placeholders of rmw_zenoh for an entity without a type; a chunk cannot be empty."""
 
 
-def mangled(name: str, slash: str) -> str:
-    return name.replace("/", slash)
-
-
 def demangled(chunk: str, slash: str) -> str:
     return chunk.replace(slash, "/")
 

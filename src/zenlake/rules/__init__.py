@@ -5,6 +5,7 @@
     facts           the state that rules read
     fact_updates    how messages change that state
     noncanonical    bytes that differ from the canonical encoding of their messages
+    batch_deviations  the same for one batch, in the form that its session agreed on
     checker         Checker: events in, findings out
 
 from zenlake import rules, trace

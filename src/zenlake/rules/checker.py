@@ -11,12 +11,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-from zenlake.errors import WireError
 from zenlake.limits import RULES_FINDINGS_PER_SIDE_MAX, TRACE_SCOUTS_MAX
+from zenlake.rules.batch_deviations import batch_deviations
 from zenlake.rules.fact_updates import forget_fragments, update_facts
 from zenlake.rules.facts import (
     DATAGRAMS,
     OPENED,
+    Ending,
     LinkFacts,
     OpenFragments,
     OpenInterest,
@@ -24,12 +25,10 @@ from zenlake.rules.facts import (
     Seen,
     SeenBatch,
     SeenGap,
-    SessionEnd,
     SessionFacts,
     SideFacts,
 )
 from zenlake.rules.finding import Finding, Place, batch_place, place_of
-from zenlake.rules.noncanonical import Deviation, deviations
 from zenlake.rules.registry import BY_DECLARATION, BY_SUBJECT, RULES
 from zenlake.rules.rule import NOTE, Rule
 from zenlake.trace.events import (
@@ -45,24 +44,23 @@ from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.session import Node, Session
 from zenlake.trace.sessions import sender_node
 from zenlake.wire import Close, Declare, Fragment, Init, Open, Scout
-from zenlake.wire.compression import decompress_batch
 from zenlake.wire.message import NetworkMessage
 
 _STREAMS: Final = ("tcp", "ws")
 """Protocols whose captures are complete or show their gaps."""
 _LOST: Final = ("tcp_gap", "truncated", "resync")
-_NOTHING: Final[list[Rule]] = []
+_NO_RULES: Final[list[Rule]] = []
 
 
 class Checker:
     """Adds violations to `findings`; the caller removes them with `pop_findings`."""
 
     __slots__ = (
-        "_asked",
         "_by_declaration",
         "_by_subject",
         "_is_redacted",
         "_link_facts",
+        "_roles_asked",
         "_session_facts",
         "_unassigned",
         "counts",
@@ -86,7 +84,7 @@ class Checker:
         self._session_facts: dict[Session, SessionFacts] = {}
         self._link_facts: dict[Link, LinkFacts] = {}
         self._unassigned = SessionFacts(None, False)
-        self._asked: OrderedDict[str, int] = OrderedDict()
+        self._roles_asked: OrderedDict[str, int] = OrderedDict()
 
     def feed(self, item: LinkItem, events: list[TraceEvent]) -> None:
         if isinstance(item, LinkBatch):
@@ -125,18 +123,18 @@ class Checker:
             link_facts = self._link_facts[link] = LinkFacts(link.protocol in DATAGRAMS)
         return link_facts
 
-    # --- judging ---------------------------------------------------------------------------
+    # --- applying rules --------------------------------------------------------------------
 
     def _apply(
         self, rules: list[Rule], what: Any, seen: Any, facts: SessionFacts, place: Place
     ) -> None:
         if not facts.is_sure:
             return
-        is_whole = facts.is_whole and facts.is_met and not facts.is_over
+        is_whole = facts.is_whole and facts.have_both_sent and not facts.is_over
         for rule in rules:
             if rule.needs_whole and not is_whole:
                 continue
-            text = rule.judge(what, seen)
+            text = rule.check(what, seen)
             if text is not None:
                 self._report(rule, facts.side(place.node), place, text)
 
@@ -145,11 +143,11 @@ class Checker:
         facts, message = seen.facts, event.message
         if not facts.is_sure:
             return
-        is_whole = facts.is_whole and facts.is_met and not facts.is_over
+        is_whole = facts.is_whole and facts.have_both_sent and not facts.is_over
         for rule in rules:
             if rule.needs_whole and not is_whole:
                 continue
-            text = rule.judge(message, seen)
+            text = rule.check(message, seen)
             if text is not None:
                 self._report(rule, seen.sender, place_of(event), text)
 
@@ -180,7 +178,7 @@ class Checker:
         facts = self.facts(session)
         if link.is_behind or _is_unsettled(batch, link_facts):
             facts.note_gap()
-        self.apply_to_batch(batch, self._by_subject.get(LinkBatch, _NOTHING))
+        self.apply_to_batch(batch, self._by_subject.get(LinkBatch, _NO_RULES))
 
     def apply_to_batch(self, batch: LinkBatch, rules: list[Rule]) -> None:
         """Applies some rules to a batch, without changing the state."""
@@ -188,7 +186,7 @@ class Checker:
         facts = self.facts(session)
         node = None if session is None else sender_node(batch, session)
         sender, receiver = facts.side(node), facts.side(_receiver(batch, session))
-        deviation = _deviations(batch, session, link_facts)
+        deviation = batch_deviations(batch, session, link_facts.stage == OPENED)
         seen = SeenBatch(batch, facts, link_facts, sender, receiver, deviation)
         self._apply(rules, batch, seen, facts, batch_place(batch, node))
 
@@ -198,7 +196,9 @@ class Checker:
 
     def seen(self, event: MessageSeen) -> Seen:
         """A message with the state before it."""
-        return Seen(event, self.facts(event.session), self.link_facts(event.link), self._asked)
+        return Seen(
+            event, self.facts(event.session), self.link_facts(event.link), self._roles_asked
+        )
 
     def check_message(self, event: MessageSeen, only: list[Rule] | None = None) -> None:
         """Checks one message; `only` are the rules that may be broken, if known."""
@@ -208,7 +208,7 @@ class Checker:
             return  # the frame that carries it was checked
         if event.link.is_behind:
             facts.note_gap()  # also if a handshake has just joined another session
-        seen = Seen(event, facts, link_facts, self._asked)
+        seen = Seen(event, facts, link_facts, self._roles_asked)
         if not seen.sender.has_sent and isinstance(message, NetworkMessage):
             note_first_message(event, seen.facts)
         if only is not None:
@@ -216,7 +216,7 @@ class Checker:
         elif isinstance(message, Declare):
             rules = self._by_declaration[type(message.body)]
         else:
-            rules = self._by_subject.get(type(message), _NOTHING)
+            rules = self._by_subject.get(type(message), _NO_RULES)
         if rules:
             self._apply_to_message(rules, event, seen)
         if isinstance(message, Scout):
@@ -228,9 +228,9 @@ class Checker:
             forget_fragments(message, seen)
 
     def _scout(self, address: str, message: Scout) -> None:
-        self._asked[address] = self._asked.get(address, 0) | message.what.mask
-        if len(self._asked) > TRACE_SCOUTS_MAX:
-            self._asked.popitem(last=False)
+        self._roles_asked[address] = self._roles_asked.get(address, 0) | message.what.mask
+        if len(self._roles_asked) > TRACE_SCOUTS_MAX:
+            self._roles_asked.popitem(last=False)
 
     def _gap(self, event: Missing | Undecoded) -> None:
         """Handle a gap, or bytes that could not be decoded."""
@@ -249,7 +249,7 @@ class Checker:
         side = event.link.sides[event.direction]
         node = None if session.is_multicast else session.nodes[side]
         place = Place(event.packet, event.time_ns, 0, event.link, session, node)
-        rules = self._by_subject.get(type(event), _NOTHING)
+        rules = self._by_subject.get(type(event), _NO_RULES)
         self._apply(rules, event, SeenGap(link_facts, facts), facts, place)
 
     # --- ends ------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ class Checker:
         if event.change == "joined" or len(session.links) > 1:
             facts.is_whole = False  # the order between links is unknown
         elif ends_session(event):
-            self._end(facts, event.time_ns, self._closed_by(event.link), False)
+            self._end(facts, event.time_ns, self._closed_by(event.link))
 
     def _closed_by(self, link: Link) -> Node | None:
         link_facts, session = self.link_facts(link), link.session
@@ -290,15 +290,14 @@ class Checker:
                 return session.nodes[link.sides[direction]]
         return None
 
-    def _end(self, facts: SessionFacts, time_ns: int, closed_by: Node | None, is_cut: bool) -> None:
+    def _end(self, facts: SessionFacts, time_ns: int, closed_by: Node | None) -> None:
         if facts.is_over:
             return
-        ending = SessionEnd(time_ns, closed_by, is_cut)
+        ending = Ending(time_ns, closed_by)
         for side in facts.sides.values():
             for request in side.requests.values():
-                self._apply_to_open(
-                    OpenRequest, request, ending, facts, _answerer(facts, request.place)
-                )
+                node = _answerer(facts, request.place)
+                self._apply_to_open(OpenRequest, request, ending, facts, node)
             for interest in side.interests.values():
                 node = _answerer(facts, interest.place)
                 self._apply_to_open(OpenInterest, interest, ending, facts, node)
@@ -307,9 +306,9 @@ class Checker:
         facts.is_over = True
 
     def _apply_to_open(
-        self, subject: type, what: Any, ending: SessionEnd, facts: SessionFacts, place: Place
+        self, subject: type, what: Any, ending: Ending, facts: SessionFacts, place: Place
     ) -> None:
-        self._apply(self._by_subject.get(subject, _NOTHING), what, ending, facts, place)
+        self._apply(self._by_subject.get(subject, _NO_RULES), what, ending, facts, place)
 
     def _link_closed(self, item: LinkClosed) -> None:
         link, session = item.link, item.link.session
@@ -320,7 +319,7 @@ class Checker:
             return
         facts = self._session_facts.pop(session, None)
         if facts is not None and not session.is_multicast:
-            self._end(facts, item.time_ns, None, item.cause == "end")
+            self._end(facts, item.time_ns, None)
         if facts is not None:
             self._report_rest(facts, item)
 
@@ -376,7 +375,7 @@ def note_first_message(event: MessageSeen, facts: SessionFacts) -> None:
     facts.side(sender).has_sent = True
     if sender is None or receiver is None or "client" in (sender.role, receiver.role):
         return
-    facts.is_met = facts.side(receiver).has_sent
+    facts.have_both_sent = facts.side(receiver).has_sent
     if event.kind != "OAM/LINKSTATE":
         facts.is_whole = False
 
@@ -393,29 +392,3 @@ def _answerer(facts: SessionFacts, place: Place) -> Place:
         if node is not place.node:
             return Place(place.packet, place.time_ns, place.seq, place.link, place.session, node)
     return place
-
-
-def _deviations(
-    batch: LinkBatch, session: Session | None, link_facts: LinkFacts
-) -> list[Deviation]:
-    if batch.state != "ok" or not batch.messages:
-        return []
-    data = batch.data
-    if batch.link.protocol == "scouting":
-        return deviations(data, batch.messages, "scouting")
-    if session is None or not session.seen_start:
-        return []
-    if session.is_multicast:
-        is_packed = data[0] <= 1  # a compression header: no message begins with these bytes
-        return deviations(decompress_batch(data) if is_packed else data, batch.messages, "batch")
-    is_open = link_facts.stage == OPENED
-    if session.lowlatency and is_open:
-        return deviations(data, batch.messages, "low-latency")
-    if session.compression and is_open:
-        if isinstance(batch.messages[0], Close) and data[:1] in (b"\x03", b"\x23"):
-            return []
-        try:
-            data = decompress_batch(data)
-        except WireError:
-            return []
-    return deviations(data, batch.messages, "batch")

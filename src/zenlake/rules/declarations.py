@@ -8,12 +8,10 @@ from zenlake.keyexpr.texts import texts_intersect
 from zenlake.rules.facts import OpenInterest, Seen, SideFacts
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Condition
+from zenlake.trace.keys import ENTITIES, UNDECLARED
 from zenlake.wire import (
     Declare,
     DeclareKeyExpr,
-    DeclareQueryable,
-    DeclareSubscriber,
-    DeclareToken,
     Interest,
     UndeclareQueryable,
     UndeclareSubscriber,
@@ -21,8 +19,6 @@ from zenlake.wire import (
 )
 from zenlake.wire.values.choices import InterestMode
 
-ENTITIES: Final = (DeclareSubscriber, DeclareQueryable, DeclareToken)
-UNDECLARED: Final = (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)
 KINDS: Final = ("SUBSCRIBER", "QUERYABLE", "TOKEN")
 _GRACE_NS: Final = 2_000_000_000
 """An answer may cross the end of its interest on the network, so it may come so much later."""
@@ -166,7 +162,7 @@ def declaration_unasked(message: Declare, seen: Seen) -> str | None:
     for interest in seen.receiver.interests.values():
         if covers(interest.interest, interest.key, body.NAME[2:], seen.event.key):
             return None
-    for ended in seen.receiver.ended_interests.values():
+    for ended in seen.receiver.history.ended_interests.values():
         is_fresh = now_ns - ended.place.time_ns <= _GRACE_NS
         if is_fresh and covers(ended.interest, ended.key, body.NAME[2:], seen.event.key):
             return None
@@ -224,9 +220,9 @@ def answer_to_nothing(message: Declare, seen: Seen) -> str | None:
     id = message.interest_id
     if not id or not isinstance(message.body, ENTITIES):
         return None
-    if id in seen.receiver.interests or id in seen.receiver.ended_interests:
+    if id in seen.receiver.interests or id in seen.receiver.history.ended_interests:
         return None
-    return f"{message.body.NAME} answers interest {id}, which nobody opened"
+    return f"{message.body.NAME} answers interest {id}, which no node opened"
 
 
 def covers(interest: Interest, key: str | None, kind: str, declared: str | None) -> bool:
@@ -248,7 +244,7 @@ def _answered(message: Declare, seen: Seen) -> OpenInterest | None:
         return None
     interest = seen.receiver.interests.get(id)
     if interest is None:
-        ended = seen.receiver.ended_interests.get(id)
+        ended = seen.receiver.history.ended_interests.get(id)
         # If FINAL ended the interest, answers may still be in flight: only D_FINAL ends them.
         return ended if ended is not None and ended.finals else None
     return None if interest.interest.mode == InterestMode.FINAL else interest

@@ -6,7 +6,6 @@ from typing import Final
 
 from zenlake.limits import RULES_OPEN_MAX
 from zenlake.rules.channels import qos_byte
-from zenlake.rules.declarations import ENTITIES, UNDECLARED
 from zenlake.rules.facts import (
     OPENED,
     LinkFacts,
@@ -23,6 +22,7 @@ from zenlake.rules.samples import stream_of
 from zenlake.semantics.query_parameters import accepts_any_key
 from zenlake.trace.channel import channel_key
 from zenlake.trace.events import MessageSeen
+from zenlake.trace.keys import ENTITIES, UNDECLARED
 from zenlake.wire import (
     Close,
     Declare,
@@ -159,8 +159,8 @@ def _request(message: Request, seen: Seen) -> None:
     request.budget = message.budget
     request.timeout_ms = message.timeout_ms
     side.requests[id] = request
-    side.ended_requests.pop(id, None)
-    side.timed_out.discard(id)
+    side.history.ended_requests.pop(id, None)
+    side.history.timed_out.discard(id)
 
 
 def _declare(message: Declare, seen: Seen) -> None:
@@ -189,7 +189,7 @@ def _interest(message: Interest, seen: Seen) -> None:
     if _is_full(seen.facts, len(side.interests)) or id in side.interests:
         return
     side.interests[id] = OpenInterest(message, seen.event.key, place_of(seen.event))
-    side.ended_interests.pop(id, None)
+    side.history.ended_interests.pop(id, None)
 
 
 def _final(id: int | None, seen: Seen) -> None:
@@ -204,41 +204,41 @@ def _final(id: int | None, seen: Seen) -> None:
 
 
 def _end_interest(interest: OpenInterest, seen: Seen, side: SideFacts) -> None:
-    if _is_full(seen.facts, len(side.ended_interests)):
+    if _is_full(seen.facts, len(side.history.ended_interests)):
         return
     place = place_of(seen.event)
     interest.place = place
-    side.ended_interests[interest.id] = interest
+    side.history.ended_interests[interest.id] = interest
 
 
 def _link_states(message: Oam, side: SideFacts) -> None:
     for state in states_of(message):
-        if len(side.psids) >= RULES_OPEN_MAX:
+        if len(side.history.psids) >= RULES_OPEN_MAX:
             return
         if state.zid is not None:
             _name_node(side, state.psid, str(state.zid))
-        side.state_sns[state.psid] = state.sn
+        side.history.state_sns[state.psid] = state.sn
         for psid in state.links:
-            side.psids.setdefault(psid, "")
-    for zid, links in node_links(states_of(message), side.psids).items():
-        side.links_held += len(links) - len(side.node_links.pop(zid, ()))
+            side.history.psids.setdefault(psid, "")
+    for zid, links in node_links(states_of(message), side.history.psids).items():
+        side.links_held += len(links) - len(side.history.node_links.pop(zid, ()))
         if side.links_held <= RULES_OPEN_MAX:
-            side.node_links[zid] = links
+            side.history.node_links[zid] = links
         else:
             side.links_held -= len(links)
 
 
 def _name_node(side: SideFacts, psid: int, zid: str) -> None:
     """Assign a psid to a node, which has only one: its earlier psid becomes free."""
-    before = side.psids.get(psid)
+    before = side.history.psids.get(psid)
     if before and before != zid:
-        side.psid_of.pop(before, None)
-        side.links_held -= len(side.node_links.pop(before, ()))
-    earlier = side.psid_of.get(zid, psid)
-    if earlier != psid and side.psids.get(earlier) == zid:
-        side.psids[earlier] = ""
-    side.psid_of[zid] = psid
-    side.psids[psid] = zid
+        side.history.psid_of.pop(before, None)
+        side.links_held -= len(side.history.node_links.pop(before, ()))
+    earlier = side.history.psid_of.get(zid, psid)
+    if earlier != psid and side.history.psids.get(earlier) == zid:
+        side.history.psids[earlier] = ""
+    side.history.psid_of[zid] = psid
+    side.history.psids[psid] = zid
 
 
 def _is_full(facts: SessionFacts, count: int) -> bool:

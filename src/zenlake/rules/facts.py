@@ -144,12 +144,17 @@ class History:
 
     def __init__(self) -> None:
         self.ended_interests: dict[int, OpenInterest] = {}
+        """Finished interests by id; their `place` is where they ended."""
         self.ended_requests: OrderedDict[int, int] = OrderedDict()
+        """Requests that got their final response, with the packet of that response."""
         self.timed_out: set[int] = set()
+        """The requests of `ended_requests` that timed out."""
         self.psids: dict[int, str] = {0: ""}
         self.psid_of: dict[str, int] = {}
+        """The last psid of each node in link states."""
         self.state_sns: dict[int, int] = {}
         self.node_links: dict[str, tuple[str, ...]] = {}
+        """The neighbours of each node, all by zid, as this side announces them."""
 
 
 class SideFacts:
@@ -206,50 +211,18 @@ class SideFacts:
         return history
 
     @property
-    def ended_interests(self) -> dict[int, OpenInterest]:
-        """Finished interests by id; their `place` is where they ended."""
-        return self.history.ended_interests
-
-    @property
-    def ended_requests(self) -> OrderedDict[int, int]:
-        """Requests that got their final response, with the packet of that response."""
-        return self.history.ended_requests
-
-    @property
-    def timed_out(self) -> set[int]:
-        """The requests of `ended_requests` that timed out."""
-        return self.history.timed_out
-
-    @property
-    def psids(self) -> dict[int, str]:
-        return self.history.psids
-
-    @property
-    def psid_of(self) -> dict[str, int]:
-        """The last psid of each node in link states."""
-        return self.history.psid_of
-
-    @property
-    def state_sns(self) -> dict[int, int]:
-        return self.history.state_sns
-
-    @property
-    def node_links(self) -> dict[str, tuple[str, ...]]:
-        """The neighbours of each node, all by zid, as this side announces them."""
-        return self.history.node_links
-
-    @property
     def role(self) -> str | None:
         return None if self.node is None else self.node.role
 
     def end_request(self, id: int, packet: int) -> None:
         request = self.requests.pop(id, None)
-        self.ended_requests[id] = packet
+        history = self.history
+        history.ended_requests[id] = packet
         if request is not None and request.is_timed_out:
-            self.timed_out.add(id)
-        if len(self.ended_requests) > RULES_ENDED_REQUESTS_MAX:
-            oldest, _ = self.ended_requests.popitem(last=False)
-            self.timed_out.discard(oldest)
+            history.timed_out.add(id)
+        if len(history.ended_requests) > RULES_ENDED_REQUESTS_MAX:
+            oldest, _ = history.ended_requests.popitem(last=False)
+            history.timed_out.discard(oldest)
             self.forgets = True
 
 
@@ -259,7 +232,7 @@ class SessionFacts:
     __slots__ = (
         "_unassigned",
         "has_gaps",
-        "is_met",
+        "have_both_sent",
         "is_over",
         "is_sure",
         "is_whole",
@@ -276,7 +249,7 @@ class SessionFacts:
         """Whether no gap was found since its first message in the capture."""
         self.has_gaps = False
         """Whether sequence numbers of datagrams are missing: the network may have lost them."""
-        self.is_met = True
+        self.have_both_sent = True
         """Whether both nodes have sent, which shows that this is their only link."""
         self.is_over = False
         self.sides: dict[Node, SideFacts] = {}
@@ -317,21 +290,21 @@ class SessionFacts:
 class Seen:
     """A message, and the state before it."""
 
-    __slots__ = ("asked", "event", "facts", "link_facts", "receiver", "sender")
+    __slots__ = ("event", "facts", "link_facts", "receiver", "roles_asked", "sender")
 
     def __init__(
         self,
         event: MessageSeen,
         facts: SessionFacts,
         link_facts: LinkFacts,
-        asked: OrderedDict[str, int],
+        roles_asked: OrderedDict[str, int],
     ) -> None:
         self.event = event
         self.facts = facts
         self.link_facts = link_facts
         self.sender = facts.side(event.sender_node)
         self.receiver = facts.side(event.receiver_node)
-        self.asked = asked
+        self.roles_asked = roles_asked
         """The roles that each sender of SCOUT looks for, by its address."""
 
     @property
@@ -371,10 +344,7 @@ class SeenBatch:
         """Differences from the canonical encoding of the same messages."""
 
     def deviation(self, kind: str) -> str | None:
-        for oddity in self.deviations:
-            if oddity.kind == kind:
-                return oddity.text
-        return None
+        return next((one.text for one in self.deviations if one.kind == kind), None)
 
 
 class SeenGap:
@@ -387,13 +357,11 @@ class SeenGap:
         self.facts = facts
 
 
-class SessionEnd:
+class Ending:
     """How a session ended: the time, and the node that sent CLOSE, if any."""
 
-    __slots__ = ("closed_by", "is_cut", "time_ns")
+    __slots__ = ("closed_by", "time_ns")
 
-    def __init__(self, time_ns: int, closed_by: Node | None, is_cut: bool) -> None:
+    def __init__(self, time_ns: int, closed_by: Node | None) -> None:
         self.time_ns = time_ns
         self.closed_by = closed_by
-        self.is_cut = is_cut
-        """Whether the capture ended before the session."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.rules.facts import OpenFragments, Seen, SeenGap, SessionEnd
+from zenlake.rules.facts import Ending, OpenFragments, Seen, SeenGap
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Condition, Irregular
 from zenlake.trace.channel import channel_key
@@ -41,12 +41,10 @@ def fragment_without_first(message: Fragment, seen: Seen) -> str | None:
     screen=Irregular("FRAGMENTS"),
 )
 def fragments_interrupted(message: Frame | Fragment, seen: Seen) -> str | None:
-    if not seen.sender.fragments or seen.sender.gave_up or seen.link_facts.is_datagrams:
+    if not seen.sender.fragments or seen.sender.gave_up:
         return None
-    if isinstance(message, Fragment) and (not message.first or message.drop):
-        return None
-    waiting = seen.sender.fragments.get(channel_key(message))
-    if waiting is None or seen.event.ignored is not None:
+    waiting = _interrupted(message, seen)
+    if waiting is None:
         return None
     packet = waiting.place.packet
     return f"{message.NAME} {message.sn} after the fragment in packet {packet}, which has more"
@@ -64,14 +62,19 @@ def fragments_interrupted(message: Frame | Fragment, seen: Seen) -> str | None:
     screen=Irregular("EMPTY_BATCH"),
 )
 def fragments_abandoned(message: Frame | Fragment, seen: Seen) -> str | None:
-    if not seen.sender.fragments or not seen.sender.gave_up or seen.link_facts.is_datagrams:
+    if not seen.sender.fragments or not seen.sender.gave_up:
+        return None
+    waiting = _interrupted(message, seen)
+    return None if waiting is None else f"the message of packet {waiting.place.packet} has no end"
+
+
+def _interrupted(message: Frame | Fragment, seen: Seen) -> OpenFragments | None:
+    """The incomplete message in whose channel this FRAME or first fragment comes."""
+    if seen.link_facts.is_datagrams or seen.event.ignored is not None:
         return None
     if isinstance(message, Fragment) and (not message.first or message.drop):
         return None
-    waiting = seen.sender.fragments.get(channel_key(message))
-    if waiting is None or seen.event.ignored is not None:
-        return None
-    return f"the message of packet {waiting.place.packet} has no end"
+    return seen.sender.fragments.get(channel_key(message))
 
 
 @rule(
@@ -99,7 +102,7 @@ def fragment_out_of_order(message: Fragment, seen: Seen) -> str | None:
     whole=True,
     screen=Irregular("FRAGMENTS"),
 )
-def fragments_without_end(waiting: OpenFragments, end: SessionEnd) -> str | None:
+def fragments_without_end(waiting: OpenFragments, end: Ending) -> str | None:
     waited_ns = _closed_after_ns(waiting, end)
     if waited_ns is None or waited_ns <= _SENDING_NS:
         return None
@@ -116,14 +119,14 @@ def fragments_without_end(waiting: OpenFragments, end: SessionEnd) -> str | None
     whole=True,
     screen=Irregular("FRAGMENTS"),
 )
-def fragments_cut_by_close(waiting: OpenFragments, end: SessionEnd) -> str | None:
+def fragments_cut_by_close(waiting: OpenFragments, end: Ending) -> str | None:
     waited_ns = _closed_after_ns(waiting, end)
     if waited_ns is None or waited_ns > _SENDING_NS:
         return None
     return "CLOSE came before the last fragment"
 
 
-def _closed_after_ns(waiting: OpenFragments, end: SessionEnd) -> int | None:
+def _closed_after_ns(waiting: OpenFragments, end: Ending) -> int | None:
     """How long after the last fragment its sender sent CLOSE; None if it sent none."""
     if end.closed_by is None or end.closed_by is not waiting.place.node:
         return None

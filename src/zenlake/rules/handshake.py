@@ -19,10 +19,6 @@ _STAGE_NAMES: Final = ("INIT_SYN", "INIT_ACK", "OPEN_SYN", "OPEN_ACK", "data")
 _DATA: Final = (Frame, Fragment, NetworkMessage)
 
 
-def _stage_of(kind: str) -> int:
-    return _STAGE_NAMES.index(kind)
-
-
 @rule(
     "handshake-order",
     ERROR,
@@ -38,7 +34,7 @@ def handshake_order(message: Init | Open, seen: Seen) -> str | None:
     if link_facts.is_datagrams or link_facts.stage == OPENED:
         return None
     is_turn = seen.event.direction == seen.event.link.opener ^ (link_facts.stage & 1)
-    if _stage_of(kind) == link_facts.stage and is_turn:
+    if _STAGE_NAMES.index(kind) == link_facts.stage and is_turn:
         return None
     return f"{kind} comes where {_STAGE_NAMES[link_facts.stage]} should"
 

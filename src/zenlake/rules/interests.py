@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.rules.facts import OpenInterest, Seen, SessionEnd
+from zenlake.rules.facts import Ending, OpenInterest, Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Condition
 from zenlake.wire import Declare, DeclareFinal, Interest
@@ -55,7 +55,7 @@ def interest_id_zero(message: Interest, seen: Seen) -> str | None:
 def interest_final_unknown(message: Interest, seen: Seen) -> str | None:
     if message.mode != InterestMode.FINAL or message.id in seen.sender.interests:
         return None
-    ended = seen.sender.ended_interests.get(message.id)
+    ended = seen.sender.history.ended_interests.get(message.id)
     if ended is not None and ended.finals and ended.interest.mode == InterestMode.CURRENT:
         return None
     return f"interest {message.id} is not in force"
@@ -118,9 +118,9 @@ def final_unasked(message: Declare, seen: Seen) -> str | None:
     id = message.interest_id
     if id is None:
         return "D_FINAL without the number of an interest"
-    if id == 0 or id in seen.receiver.interests or id in seen.receiver.ended_interests:
+    if id == 0 or id in seen.receiver.interests or id in seen.receiver.history.ended_interests:
         return None
-    return f"D_FINAL of interest {id}, which nobody opened"
+    return f"D_FINAL of interest {id}, which no node opened"
 
 
 @rule(
@@ -137,7 +137,7 @@ def final_repeated(message: Declare, seen: Seen) -> str | None:
     id = message.interest_id
     if not isinstance(message.body, DeclareFinal) or not id:
         return None
-    interest = seen.receiver.interests.get(id) or seen.receiver.ended_interests.get(id)
+    interest = seen.receiver.interests.get(id) or seen.receiver.history.ended_interests.get(id)
     if interest is None or not interest.finals:
         return None
     return f"a second D_FINAL of interest {id}"
@@ -156,8 +156,8 @@ def final_repeated(message: Declare, seen: Seen) -> str | None:
 def final_of_peers(message: Declare, seen: Seen) -> str | None:
     if not isinstance(message.body, DeclareFinal) or message.interest_id != 0:
         return None
-    is_asked = 0 in seen.receiver.interests or 0 in seen.receiver.ended_interests
-    return None if is_asked else "D_FINAL of interest 0, which nobody opened"
+    is_asked = 0 in seen.receiver.interests or 0 in seen.receiver.history.ended_interests
+    return None if is_asked else "D_FINAL of interest 0, which no node opened"
 
 
 @rule(
@@ -188,7 +188,7 @@ def final_for_future(message: Declare, seen: Seen) -> str | None:
     page="Declarations, D_FINAL; behaviour reference §3.2",
     whole=True,
 )
-def final_missing(interest: OpenInterest, end: SessionEnd) -> str | None:
+def final_missing(interest: OpenInterest, end: Ending) -> str | None:
     asked = interest.interest
     if not interest.asks_for_current or interest.finals:
         return None

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from zenlake.errors import WireError
 from zenlake.rules.facts import Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.wire import LinkState, Oam
 from zenlake.wire.codec import decode_link_states
-
-LINK_STATE_ID: Final = 1
+from zenlake.wire.kinds import LINK_STATE_OAM_ID
 
 
 def states_of(message: Oam) -> tuple[LinkState, ...]:
     """The link states of a message; none if they cannot be decoded."""
-    if message.id != LINK_STATE_ID or not isinstance(message.body, bytes):
+    if message.id != LINK_STATE_OAM_ID or not isinstance(message.body, bytes):
         return ()
     try:
         return decode_link_states(message.body).link_states
@@ -31,7 +28,7 @@ def states_of(message: Oam) -> tuple[LinkState, ...]:
     page="wire reference §2.5",
 )
 def oam_unknown(message: Oam, seen: Seen) -> str | None:
-    return None if message.id == LINK_STATE_ID else f"OAM {message.id}"
+    return None if message.id == LINK_STATE_OAM_ID else f"OAM {message.id}"
 
 
 @rule(
@@ -42,7 +39,7 @@ def oam_unknown(message: Oam, seen: Seen) -> str | None:
     page="packets, LinkStateList; wire reference §2.5; SN-73, SN-74",
 )
 def link_state_undecodable(message: Oam, seen: Seen) -> str | None:
-    if message.id != LINK_STATE_ID:
+    if message.id != LINK_STATE_OAM_ID:
         return None
     if not isinstance(message.body, bytes):
         return "it has no bytes"
@@ -61,7 +58,7 @@ def link_state_undecodable(message: Oam, seen: Seen) -> str | None:
     page="wire reference §2.5; SN-76",
 )
 def link_state_client(message: Oam, seen: Seen) -> str | None:
-    if message.id != LINK_STATE_ID or "client" not in (seen.sender.role, seen.receiver.role):
+    if message.id != LINK_STATE_OAM_ID or "client" not in (seen.sender.role, seen.receiver.role):
         return None
     return f"from a {seen.sender.role} to a {seen.receiver.role}"
 
@@ -79,7 +76,7 @@ def link_state_unnamed(message: Oam, seen: Seen) -> str | None:
     named = {state.psid for state in states if state.zid is not None}
     for state in states:
         # The id of the sender itself is known from its session.
-        if state.psid and state.psid not in named and state.psid not in seen.sender.psids:
+        if state.psid and state.psid not in named and state.psid not in seen.sender.history.psids:
             return f"number {state.psid} has no id"
     return None
 
@@ -96,7 +93,7 @@ def link_state_renamed(message: Oam, seen: Seen) -> str | None:
     states = states_of(message)
     names = {state.psid: str(state.zid) for state in states if state.zid is not None}
     for psid, name in names.items():
-        known = seen.sender.psids.get(psid)
+        known = seen.sender.history.psids.get(psid)
         if known and known != name and known in reachable(states, names, seen):
             return f"number {psid} is {known}, and is now {name}"
     return None
@@ -107,9 +104,10 @@ def reachable(states: tuple[LinkState, ...], names: dict[int, str], seen: Seen) 
 
     Paths through the receiver do not count: the sender may not know the receiver's current links.
     """
-    known = seen.sender.psids | names
-    links = seen.sender.node_links | node_links(states, known)
-    links.pop(seen.receiver.psids.get(0, ""), None)
+    history = seen.sender.history
+    known = history.psids | names
+    links = history.node_links | node_links(states, known)
+    links.pop(seen.receiver.history.psids.get(0, ""), None)
     found: set[str] = set()
     waiting = [known[0]]
     while waiting:
@@ -117,7 +115,7 @@ def reachable(states: tuple[LinkState, ...], names: dict[int, str], seen: Seen) 
         if zid not in found:
             found.add(zid)
             waiting += links.get(zid, ())
-    return found - {zid for psid, zid in names.items() if seen.sender.psids.get(psid) != zid}
+    return found - {zid for psid, zid in names.items() if history.psids.get(psid) != zid}
 
 
 def node_links(states: tuple[LinkState, ...], names: dict[int, str]) -> dict[str, tuple[str, ...]]:
@@ -142,10 +140,10 @@ def link_state_old(message: Oam, seen: Seen) -> str | None:
         # A node forgets unreachable nodes. When one returns, it is announced with version 0, or
         # its psid has been assigned to another node.
         if state.psid and state.zid is not None:
-            is_same = seen.sender.psids.get(state.psid) == str(state.zid)
+            is_same = seen.sender.history.psids.get(state.psid) == str(state.zid)
             if state.sn == 0 or not is_same:
                 continue
-        last = seen.sender.state_sns.get(state.psid)
+        last = seen.sender.history.state_sns.get(state.psid)
         if last is not None and state.sn < last:
             return f"version {state.sn} of number {state.psid} after {last}"
     return None

@@ -7,7 +7,7 @@ from typing import Final
 from zenlake.keyexpr.texts import texts_intersect
 from zenlake.rules.channels import qos_byte
 from zenlake.rules.fact_updates import is_timeout
-from zenlake.rules.facts import OpenRequest, Seen, SessionEnd
+from zenlake.rules.facts import Ending, OpenRequest, Seen
 from zenlake.rules.rule import ERROR, NOTE, WARNING, rule
 from zenlake.rules.screens import Condition, TrackedBy
 from zenlake.wire import Err, Reply, Request, Response, ResponseFinal
@@ -77,7 +77,7 @@ def request_without_timeout(message: Request, seen: Seen) -> str | None:
 )
 def response_without_request(message: Response | ResponseFinal, seen: Seen) -> str | None:
     id, asker = message.request_id, seen.receiver
-    if id in asker.requests or id in asker.ended_requests or asker.forgets:
+    if id in asker.requests or id in asker.history.ended_requests or asker.forgets:
         return None
     return f"{message.NAME} {id}, without such a request"
 
@@ -111,14 +111,14 @@ def timeout_after_final(message: Response, seen: Seen) -> str | None:
 
 def _after_final(message: Response, seen: Seen) -> str | None:
     id, asker = message.request_id, seen.receiver
-    if id in asker.requests or id not in asker.ended_requests:
+    if id in asker.requests or id not in asker.history.ended_requests:
         return None
-    return f"RESPONSE {id} after the RESPONSE_FINAL in packet {asker.ended_requests[id]}"
+    return f"RESPONSE {id} after the RESPONSE_FINAL in packet {asker.history.ended_requests[id]}"
 
 
 def _is_late(message: Response, seen: Seen) -> bool:
     """Whether a response is the error of a timeout, or comes after one."""
-    is_over = message.request_id in seen.receiver.timed_out
+    is_over = message.request_id in seen.receiver.history.timed_out
     return is_over or is_timeout(message, seen.event.key)
 
 
@@ -133,9 +133,9 @@ def _is_late(message: Response, seen: Seen) -> bool:
 )
 def response_final_repeated(message: ResponseFinal, seen: Seen) -> str | None:
     id, asker = message.request_id, seen.receiver
-    if id in asker.requests or id not in asker.ended_requests:
+    if id in asker.requests or id not in asker.history.ended_requests:
         return None
-    return f"RESPONSE_FINAL {id} after the one in packet {asker.ended_requests[id]}"
+    return f"RESPONSE_FINAL {id} after the one in packet {asker.history.ended_requests[id]}"
 
 
 @rule(
@@ -147,7 +147,7 @@ def response_final_repeated(message: ResponseFinal, seen: Seen) -> str | None:
     whole=True,
     screen=TrackedBy("requests"),
 )
-def response_final_missing(request: OpenRequest, end: SessionEnd) -> str | None:
+def response_final_missing(request: OpenRequest, end: Ending) -> str | None:
     timeout_ms = DEFAULT_QUERY_TIMEOUT_MS if request.timeout_ms is None else request.timeout_ms
     waited_ms = (end.time_ns - request.place.time_ns) / 1e6
     if waited_ms < timeout_ms + _MARGIN_MS or waited_ms < 2 * timeout_ms:

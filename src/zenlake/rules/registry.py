@@ -45,7 +45,7 @@ _TOPICS: Final[dict[str, ModuleType]] = {
 
 def _rules_in(module: ModuleType) -> list[Rule]:
     functions = list(vars(module).values())
-    return [rule for rule in REGISTERED.values() if rule.judge in functions]
+    return [rule for rule in REGISTERED.values() if rule.check in functions]
 
 
 BY_TOPIC: Final = {topic: _rules_in(module) for topic, module in _TOPICS.items()}

@@ -19,15 +19,15 @@ NOTE: Final = "note"
 SEVERITIES: Final = (ERROR, WARNING, NOTE)
 """Violations, violations that receivers tolerate, known deviations of deployed nodes."""
 
-Judge = Callable[[Any, Any], str | None]
+Check = Callable[[Any, Any], str | None]
 
 
 class Rule:
     """Id, severity, text, source, and the function that checks it."""
 
     __slots__ = (
+        "check",
         "id",
-        "judge",
         "needs_unredacted",
         "needs_whole",
         "page",
@@ -45,7 +45,7 @@ class Rule:
         page: str,
         subjects: tuple[type, ...],
         needs_whole: bool,
-        judge: Judge,
+        check: Check,
         screen: Screen | None = None,
         needs_unredacted: bool = False,
     ) -> None:
@@ -58,7 +58,7 @@ class Rule:
         self.subjects = subjects
         self.needs_whole = needs_whole
         """Whether the rule applies only if the capture has all earlier messages of the session."""
-        self.judge = judge
+        self.check = check
         self.screen = screen
         """How the fast reader of the lake finds messages that may break the rule (`screens`)."""
         self.needs_unredacted = needs_unredacted
@@ -85,21 +85,21 @@ def rule(
     bodies: tuple[type, ...] = (),
     screen: Screen | None = None,
     unredacted: bool = False,
-) -> Callable[[Judge], Judge]:
+) -> Callable[[Check], Check]:
     """A decorator that registers a function as a rule about `subjects`.
 
     With `bodies`, one subject is Declare, and the rule applies to these declarations only.
     """
 
-    def register(judge: Judge) -> Judge:
+    def register(check: Check) -> Check:
         assert id not in REGISTERED, id
         check_screen(screen)
-        found = Rule(id, severity, text, page, subjects, whole, judge, screen, unredacted)
+        found = Rule(id, severity, text, page, subjects, whole, check, screen, unredacted)
         REGISTERED[id] = found
         for subject in subjects:
             BY_SUBJECT.setdefault(subject, []).append(found)
         for body in bodies:
             BY_BODY.setdefault(body, []).append(found)
-        return judge
+        return check
 
     return register

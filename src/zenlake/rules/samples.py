@@ -138,7 +138,7 @@ def node_id_not_router(message: Push | Request | Declare, seen: Seen) -> str | N
     roles = seen.sender.role, seen.receiver.role
     if None in roles or roles == ("router", "router"):
         return None
-    if "client" not in roles and message.node_id in seen.sender.psids:
+    if "client" not in roles and message.node_id in seen.sender.history.psids:
         return None  # in a network of peers (up to 1.8), link states assign numbers to the peers
     return f"NodeId {message.node_id} from a {roles[0]} to a {roles[1]}"
 
@@ -155,7 +155,7 @@ def node_id_not_router(message: Push | Request | Declare, seen: Seen) -> str | N
     screen=Condition("node_id", once="node_id"),
 )
 def node_id_unknown(message: Push | Request | Declare, seen: Seen) -> str | None:
-    if not message.node_id or message.node_id in seen.sender.psids:
+    if not message.node_id or message.node_id in seen.sender.history.psids:
         return None
     if seen.sender.role != "router" or seen.receiver.role != "router":
         return None

@@ -44,7 +44,7 @@ def scouting_version(message: Scout | Hello, seen: Seen) -> str | None:
     screen=Irregular("NOT_TCP"),
 )
 def hello_not_asked(message: Hello, seen: Seen) -> str | None:
-    asked = seen.asked.get(seen.event.receiver)
+    asked = seen.roles_asked.get(seen.event.receiver)
     if asked is None or asked & message.whatami:
         return None
     return f"a {message.whatami} answers, {WhatAmIMatcher(asked) or 'unassigned'} is looked for"

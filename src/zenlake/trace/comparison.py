@@ -81,9 +81,9 @@ def _test_one(field: Field, operator: str, written: str) -> Test:
     if operator == "~":
         return _intersects(field, written)
     if operator == "matches":
-        return _matches(field, written)
+        return _matches(written)
     if operator in ("contains", "startswith", "endswith"):
-        return _part(field, operator, written)
+        return _part(operator, written)
     if field.type == "number":
         return _number(field, operator, written)
     if field.type == "any":
@@ -233,19 +233,18 @@ def keys_intersect(wanted: str, key: str) -> bool:
     return texts_intersect(wanted, key) is True
 
 
-def _matches(field: Field, written: str) -> Test:
+def _matches(written: str) -> Test:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # FutureWarning: the syntax may change in a later Python
+            # FutureWarning: the syntax may change in a later Python.
+            warnings.simplefilter("ignore")
             pattern = re.compile(written)
     except (re.error, OverflowError, RecursionError) as error:
         raise LocalError(f"{written!r} is not a regular expression: {error}") from None
     return lambda value: pattern.search(_text(value)) is not None
 
 
-def _part(field: Field, operator: str, written: str) -> Test:
+def _part(operator: str, written: str) -> Test:
     raw = _bytes(written)
 
     def test(value: Any) -> bool:

@@ -20,6 +20,7 @@ from zenlake.wire import (
     ResponseFinal,
     UndeclareKeyExpr,
 )
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.message import Message
 
 
@@ -53,7 +54,7 @@ class Carrier:
 
     @property
     def priority(self) -> int:
-        return 5 if self.qos is None else int(self.qos)
+        return DEFAULT_PRIORITY if self.qos is None else int(self.qos)
 
 
 class MessageSeen(TraceEvent):
@@ -209,6 +210,10 @@ class SessionChanged(TraceEvent):
         return f"SessionChanged({self.packet}, {self.session.id}, {self.change})"
 
 
+def reliability_text(is_reliable: bool) -> str:
+    return "reliable" if is_reliable else "best_effort"
+
+
 def ends_session(event: SessionChanged) -> bool:
     return event.change in ("closed", "lost", "refused")
 
@@ -246,6 +251,21 @@ class Missing(TraceEvent):
         self.bytes = bytes
         self.priority = priority
         self.reliable = reliable
+
+    @property
+    def nodes(self) -> tuple[Node | None, Node | None]:
+        """The sender and the receiver, as far as they are known."""
+        session = self.link.session
+        if session is None:
+            return None, None
+        if session.is_multicast:
+            return session.members.get(self.link.ends[0]), None
+        side = self.link.sides[self.direction]
+        return session.nodes[side], session.nodes[1 - side]
+
+    @property
+    def reliability(self) -> str | None:
+        return None if self.reliable is None else reliability_text(self.reliable)
 
     def __repr__(self) -> str:
         return f"Missing({self.packet}, {self.link.name}, {self.kind}, {self.cause!r})"

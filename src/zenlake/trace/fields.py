@@ -208,13 +208,13 @@ def _by_path(name: str) -> Callable[[MessageSeen], Any]:
     if not all(step.isidentifier() and not step.startswith("_") for step in steps):
         raise LocalError(f"{name!r} is not a path of attributes: expected message.body.payload")
 
-    def of(event: MessageSeen) -> Any:
+    def read(event: MessageSeen) -> Any:
         value: Any = event.message
         for step in steps:
             value = getattr(value, step, None)
         return None if callable(value) else value
 
-    return of
+    return read
 
 
 def _dissector_field(name: str) -> Field:
@@ -227,9 +227,9 @@ def _dissector_field(name: str) -> Field:
         raise LocalError(f"there is no field {name!r}{_did_you_mean(name, known)}")
     if family is None:
         return field
-    of = field.value_of
+    read = field.value_of
     return field._replace(
-        name=name, value_of=lambda e: of(e) if is_of_kind(e.kind, family) else None
+        name=name, value_of=lambda e: read(e) if is_of_kind(e.kind, family) else None
     )
 
 

@@ -30,8 +30,8 @@ from zenlake.wire import (
 from zenlake.wire.values.wire_expr import WireExpr
 
 # Tuples: isinstance with a union would create the union at each call.
-_DECLARATIONS: Final = (DeclareSubscriber, DeclareQueryable, DeclareToken)
-_UNDECLARATIONS: Final = (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)
+ENTITIES: Final = (DeclareSubscriber, DeclareQueryable, DeclareToken)
+UNDECLARED: Final = (UndeclareSubscriber, UndeclareQueryable, UndeclareToken)
 
 
 def key_of(session: Session, node: Node, direction: int, event: MessageSeen) -> str | None:
@@ -42,7 +42,7 @@ def key_of(session: Session, node: Node, direction: int, event: MessageSeen) -> 
         wire_expr = message.key
     elif isinstance(message, Declare):
         body = message.body
-        if isinstance(body, _UNDECLARATIONS):
+        if isinstance(body, UNDECLARED):
             if body.key is None or (body.key.key.scope == 0 and not body.key.key.suffix):
                 if body.id == 0 and node.is_lossy:
                     # Declarations with id 0 may be among the missing messages.
@@ -84,12 +84,12 @@ def declare(node: Node, message: Declare, key: str | None, memory: KeyMemory) ->
     elif isinstance(body, UndeclareKeyExpr):
         node.aliases.pop(body.expr_id, None)
         node.reuses = True
-    elif isinstance(body, _DECLARATIONS):
+    elif isinstance(body, ENTITIES):
         entity = (body.NAME[2:], body.id)
         if body.id == 0 and node.entities.get(entity, key) != key:
             # Between routers all entities have id 0; their keys differ.
             node.entities[entity] = None
         elif len(node.entities) < TRACE_ENTITIES_MAX:
             node.entities[entity] = memory.keep(node, key)
-    elif isinstance(body, _UNDECLARATIONS):
+    elif isinstance(body, UNDECLARED):
         node.entities.pop((body.NAME[2:], body.id), None)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from zenlake.errors import LocalError
-from zenlake.trace.events import MessageSeen
+from zenlake.trace.events import MessageSeen, reliability_text
 from zenlake.trace.session import Node, close_reason
 from zenlake.trace.session import lease_ms as lease_ms_of
 from zenlake.trace.timelines.interests import option_letters
@@ -125,7 +125,7 @@ def reliability(event: MessageSeen) -> str | None:
     if reliable is None:
         # Low latency has no channels and is reliable (wire reference §9).
         return "reliable" if isinstance(event.message, NetworkMessage) else None
-    return "reliable" if reliable else "best_effort"
+    return reliability_text(reliable)
 
 
 def priority(event: MessageSeen) -> int | None:
@@ -161,11 +161,11 @@ def data(name: str) -> Callable[[MessageSeen], Any]:
 
 
 def source(name: str) -> Callable[[MessageSeen], Any]:
-    def of(event: MessageSeen) -> Any:
+    def read(event: MessageSeen) -> Any:
         source = getattr(_data_of(event), "source_info", None)
         return None if source is None else plain_number_or_text(getattr(source, name))
 
-    return of
+    return read
 
 
 def plain_number_or_text(value: Any) -> Any:
@@ -180,13 +180,13 @@ def timestamp(event: MessageSeen) -> str | None:
 
 
 def replier(name: str) -> Callable[[MessageSeen], Any]:
-    def of(event: MessageSeen) -> Any:
+    def read(event: MessageSeen) -> Any:
         message = event.message
         if not isinstance(message, Response) or message.responder is None:
             return None
         return plain_number_or_text(getattr(message.responder, name))
 
-    return of
+    return read
 
 
 def target(event: MessageSeen) -> str | None:
@@ -234,14 +234,14 @@ def options(event: MessageSeen) -> str | None:
 
 
 def queryable(name: str, default: bool | int) -> Callable[[MessageSeen], Any]:
-    def of(event: MessageSeen) -> Any:
+    def read(event: MessageSeen) -> Any:
         message = event.message
         if not isinstance(message, Declare) or not isinstance(message.body, DeclareQueryable):
             return None
         info = message.body.info
         return default if info is None else getattr(info, name)
 
-    return of
+    return read
 
 
 def wire_key(event: MessageSeen) -> str | None:

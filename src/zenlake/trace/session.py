@@ -170,7 +170,7 @@ class Session:
         self.silent_ms: tuple[float | None, float | None] = (None, None)
         """How long each side had been silent when the session ended."""
 
-    def end_with(self, cause: str, ender: Node | None, packet: int | None) -> None:
+    def note_end(self, cause: str, ender: Node | None, packet: int | None) -> None:
         """Records what ended the session; only the first call counts."""
         if self.ended_by is None:
             self.ended_by, self.ender, self.end_packet = cause, ender, packet

@@ -77,7 +77,7 @@ class Sessions:
             session.nodes = (session.nodes[1], session.nodes[0])
         self._remember(session)
         link.session = session
-        self._report(batch, link, session, "attempted" if seen_start else "found")
+        self._report(batch, session, "attempted" if seen_start else "found")
         return session
 
     def _remember(self, session: Session) -> None:
@@ -104,7 +104,7 @@ class Sessions:
             session.outcome = "open"
             self._groups[address] = session
             self._remember(session)
-            self._report(batch, link, session, "found")
+            self._report(batch, session, "found")
         else:
             session.links.append(link)
         link.session = session
@@ -151,14 +151,13 @@ class Sessions:
     def opened(self, batch: LinkBatch, session: Session) -> None:
         """Marks the session as open: OPEN_ACK was seen, or data implies it."""
         link = batch.link
-        one, other = session.nodes[0].zid, session.nodes[1].zid
-        pair = None if one is None or other is None else (min(one, other), max(one, other))
+        pair = _pair_of(session)
         old = None if pair is None else self._by_pair.get(pair)
         if old is not None and old.is_open and old is not session:
             if _share(old, session):
-                self._merge(batch, link, session, old)
+                self._merge(batch, session, old)
                 return
-            old.end_with("again", None, batch.packet)
+            old.note_end("again", None, batch.packet)
             self._end(batch.packet, batch.time_ns, link, old, "lost")
         if pair is not None:
             self._by_pair[pair] = session
@@ -166,17 +165,18 @@ class Sessions:
         session.opened_ns = batch.time_ns
         if session.seen_start:
             session.outcome = "open"
-        self._report(batch, link, session, "opened")
+        self._report(batch, session, "opened")
 
-    def _merge(self, batch: LinkBatch, link: Link, attempt: Session, session: Session) -> None:
+    def _merge(self, batch: LinkBatch, attempt: Session, session: Session) -> None:
         """Adds a link to an open session. Side 0 of the session may be the acceptor of the link."""
+        link = batch.link
         attempt.id = session.id
         self._found.pop(attempt, None)
         if attempt.nodes[0].zid != session.nodes[0].zid:
             link.sides = (1 - link.sides[0], 1 - link.sides[1])
         link.session = session
         session.links.append(link)
-        self._report(batch, link, session, "joined")
+        self._report(batch, session, "joined")
 
     def _join(self, batch: LinkBatch, session: Session, join: Join, event: MessageSeen) -> None:
         if not session.is_multicast:
@@ -202,7 +202,7 @@ class Sessions:
         event.sender_node = member
         for key, next_sn in _next_numbers(join).items():
             member.channels[key] = Channel(self.reassembly, previous_sn(next_sn, session.mask))
-        self._report(batch, batch.link, session, "joined")
+        self._report(batch, session, "joined")
 
     # --- end -----------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ class Sessions:
         reason = close_reason(message.reason)
         if session.is_multicast:
             if not link.is_closed and link.ends[0] in session.members:
-                self._report(batch, link, session, "left")
+                self._report(batch, session, "left")
             link.is_closed = True
             if all(one.is_closed for one in session.links):
                 session.closed_ns = batch.time_ns
@@ -225,8 +225,8 @@ class Sessions:
         if link.end is not None and not session.is_open:
             # One side ended the connection during the handshake; this CLOSE is the reaction.
             first_to_end = session.nodes[link.sides[link.end.direction]]
-            session.end_with(link.end.cause, first_to_end, link.end.packet)
-        session.end_with("close", session.nodes[link.sides[batch.direction]], batch.packet)
+            session.note_end(link.end.cause, first_to_end, link.end.packet)
+        session.note_end("close", session.nodes[link.sides[batch.direction]], batch.packet)
         link.is_closed = True
         for one in session.links if message.session else ():
             one.is_closed = True
@@ -255,7 +255,7 @@ class Sessions:
             change = "lost" if session.is_open or not session.seen_start else "refused"
             if link.end is not None:
                 ender = session.nodes[link.sides[link.end.direction]]
-                session.end_with(link.end.cause, ender, link.end.packet)
+                session.note_end(link.end.cause, ender, link.end.packet)
             self._end(item.packet, link.ended_ns or item.time_ns, link, session, change)
         if is_over:
             for node in session.nodes:
@@ -281,7 +281,7 @@ class Sessions:
                 continue
             silent_until = node.last_seen_ns + lease * 1_000_000
             if silent_until < item.time_ns:
-                session.end_with("lease", None, None)
+                session.note_end("lease", None, None)
                 self._end(item.packet, item.time_ns, item.link, session, "lost")
                 session.closed_ns = silent_until
                 return
@@ -292,15 +292,13 @@ class Sessions:
         session.note_silence(time_ns)
         if session.seen_start:
             session.outcome = change
-        one, other = session.nodes[0].zid, session.nodes[1].zid
-        if one is not None and other is not None:
-            pair = (min(one, other), max(one, other))
-            if self._by_pair.get(pair) is session:
-                del self._by_pair[pair]
+        pair = _pair_of(session)
+        if pair is not None and self._by_pair.get(pair) is session:
+            del self._by_pair[pair]
         self._out.append(SessionChanged(packet, time_ns, link, session, change))
 
-    def _report(self, batch: LinkBatch, link: Link, session: Session, change: str) -> None:
-        self._out.append(SessionChanged(batch.packet, batch.time_ns, link, session, change))
+    def _report(self, batch: LinkBatch, session: Session, change: str) -> None:
+        self._out.append(SessionChanged(batch.packet, batch.time_ns, batch.link, session, change))
 
 
 def sender_node(batch: LinkBatch, session: Session) -> Node:
@@ -322,6 +320,12 @@ def scouting_node(message: Message, address: str) -> Node | None:
     if isinstance(message, Hello):
         return Node(address, str(message.zid), str(message.whatami))
     return None
+
+
+def _pair_of(session: Session) -> tuple[str, str] | None:
+    """The ids of both nodes, in their order as text; None if one is not known."""
+    one, other = session.nodes[0].zid, session.nodes[1].zid
+    return None if one is None or other is None else (min(one, other), max(one, other))
 
 
 def _share(old: Session, new: Session) -> bool:

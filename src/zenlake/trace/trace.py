@@ -185,10 +185,6 @@ class Trace:
                 self.undecoded[state] = self.undecoded.get(state, 0) + event.bytes
         return events
 
-    def use_damage(self, damage: Skipped) -> None:
-        """Reports what another reader of the file counts as damage."""
-        self._damage = damage
-
     def close(self) -> None:
         self._packets.close()
 
@@ -218,7 +214,7 @@ def from_packets(
     """
     found = Trace((), (), end)
     if damage is not None:
-        found.use_damage(damage)
+        found._damage = damage
     found._is_redacted = is_redacted
     return found
 

@@ -6,6 +6,8 @@ decide which messages a receiver accepts, and fragments are reassembled.
 
 from __future__ import annotations
 
+from typing import Final
+
 from zenlake.errors import WireError
 from zenlake.trace.channel import OUTSIDE, STALE, UNKNOWN, Channel, channel_key
 from zenlake.trace.events import Carrier, MessageSeen, Missing, TraceEvent, Undecoded
@@ -16,10 +18,11 @@ from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.session import Node, Session
 from zenlake.trace.sessions import Sessions, scouting_node, sender_node
 from zenlake.wire import Declare, Fragment, Frame, Interest, decode_network
-from zenlake.wire.defaults import DEFAULT_PRIORITY
 from zenlake.wire.kinds import kind_of
 from zenlake.wire.message import Message, NetworkMessage
 from zenlake.wire.sequence import is_ahead, previous_sn, sn_distance
+
+_STAYS_INCOMPLETE: Final = "a message in fragments stays incomplete"
 
 
 class Walker:
@@ -71,19 +74,9 @@ class Walker:
                     event = self._see(batch, session, node, kind_of(message), message)
                     self.sessions.transport(batch, session, event)
                     session = link.session or session
-        if batch.lost_bytes and batch.packet > 0:
+        if batch.lost_bytes:
             cause = "incomplete" if batch.error is None else str(batch.error)
-            self._out.append(
-                Undecoded(
-                    batch.packet,
-                    batch.time_ns,
-                    link,
-                    batch.direction,
-                    batch.state,
-                    batch.lost_bytes,
-                    cause,
-                )
-            )
+            self._undecoded(batch, batch.state, batch.lost_bytes, cause)
 
     def _note_time(self, batch: LinkBatch, node: Node) -> None:
         link = batch.link
@@ -198,7 +191,8 @@ class Walker:
         if is_accepted:
             channel.interrupt()
             if channel.dropped_bytes:
-                self._incomplete(batch, channel, frame)
+                key = channel_key(frame)
+                self._incomplete(batch, batch.direction, channel, key, _STAYS_INCOMPLETE)
         for message in frame.messages:
             inner = self._see(batch, session, node, kind_of(message), message)
             inner.carrier = carrier
@@ -217,7 +211,8 @@ class Walker:
             return
         event.ignored = channel.add(fragment, batch.packet, session.patch, session.mask)
         if channel.dropped_bytes:
-            self._incomplete(batch, channel, fragment)
+            key = channel_key(fragment)
+            self._incomplete(batch, batch.direction, channel, key, _STAYS_INCOMPLETE)
         if event.ignored is not None or fragment.more:
             return
         packets = tuple(channel.packets[:-1])
@@ -226,11 +221,12 @@ class Walker:
         try:
             message, end = decode_network(data, 0)
         except WireError as error:
-            self._unread(batch, len(data), f"in fragments: {error}")
+            self._undecoded(batch, "malformed", len(data), f"in fragments: {error}")
             return
         if end < len(data):
             # A receiver accepts the first message and ignores the rest (§7).
-            self._unread(batch, len(data) - end, "in fragments, after the message")
+            cause = "in fragments, after the message"
+            self._undecoded(batch, "malformed", len(data) - end, cause)
             if session.patch is None or (session.patch == 0 and batch.link.protocol == "udp"):
                 # The beginning may be missing: without patch 1 nothing marks the first fragment.
                 return
@@ -241,34 +237,34 @@ class Walker:
         inner.earlier_packets = packets + batch.earlier_packets
         self._network(session, node, inner, message)
 
-    def _unread(self, batch: LinkBatch, count: int, cause: str) -> None:
-        link, direction = batch.link, batch.direction
-        if batch.packet <= 0:
-            return
-        self._out.append(
-            Undecoded(batch.packet, batch.time_ns, link, direction, "malformed", count, cause)
-        )
-
-    def _incomplete(self, batch: LinkBatch, channel: Channel, carrier: Frame | Fragment) -> None:
-        priority = DEFAULT_PRIORITY if carrier.qos is None else int(carrier.qos)
-        if batch.packet <= 0:
-            channel.dropped_bytes = 0
-            return
-        self._out.append(
-            Missing(
-                batch.packet,
-                batch.time_ns,
-                batch.link,
-                batch.direction,
-                "fragment",
-                "a message in fragments stays incomplete",
-                count=1,
-                bytes=channel.dropped_bytes,
-                priority=priority,
-                reliable=carrier.reliable,
+    def _undecoded(self, batch: LinkBatch, state: str, count: int, cause: str) -> None:
+        if batch.packet > 0:
+            self._out.append(
+                Undecoded(
+                    batch.packet, batch.time_ns, batch.link, batch.direction, state, count, cause
+                )
             )
-        )
-        channel.dropped_bytes = 0
+
+    def _incomplete(
+        self, item: LinkBatch | LinkClosed, direction: int, channel: Channel, key: int, cause: str
+    ) -> None:
+        """Reports the bytes of an incomplete message; `key` is the channel's `channel_key`."""
+        size, channel.dropped_bytes = channel.dropped_bytes, 0
+        if item.packet > 0:
+            self._out.append(
+                Missing(
+                    item.packet,
+                    item.time_ns,
+                    item.link,
+                    direction,
+                    "fragment",
+                    cause,
+                    count=1,
+                    bytes=size,
+                    priority=key >> 1,
+                    reliable=bool(key & 1),
+                )
+            )
 
     def _end_channels(self, item: LinkClosed) -> None:
         """Reports fragmented messages that are incomplete at the end of the session."""
@@ -283,21 +279,8 @@ class Walker:
                 if not channel.pieces:
                     continue
                 channel.interrupt()
-                self._out.append(
-                    Missing(
-                        item.packet,
-                        item.time_ns,
-                        item.link,
-                        direction,
-                        "fragment",
-                        "the link ended before the last fragment",
-                        count=1,
-                        bytes=channel.dropped_bytes,
-                        priority=key >> 1,
-                        reliable=bool(key & 1),
-                    )
-                )
-                channel.dropped_bytes = 0
+                cause = "the link ended before the last fragment"
+                self._incomplete(item, direction, channel, key, cause)
 
     # --- keys ----------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from zenlake.errors import LocalError
 from zenlake.limits import EXPRESSION_CHARACTERS_MAX, EXPRESSION_DEPTH_MAX
@@ -37,14 +37,11 @@ _SAME: Final = {"&&": "and", "||": "or", "!": "not"}
 _RESERVED: Final = frozenset(("and", "or", "not", *OPERATORS))
 
 
-class _Token:
-    __slots__ = ("form", "position", "text")
-
-    def __init__(self, form: str, text: str, position: int) -> None:
-        self.form = form
-        """`quoted`, `symbol` or `word`."""
-        self.text = text
-        self.position = position
+class _Token(NamedTuple):
+    form: str
+    """`quoted`, `symbol` or `word`."""
+    text: str
+    position: int
 
 
 def parse(expression: str, start: CaptureStart | None = None) -> Filter:
@@ -107,7 +104,8 @@ class _Parser:
         if depth > EXPRESSION_DEPTH_MAX:
             self._fail(f"at most {EXPRESSION_DEPTH_MAX} levels")
         if self._accept("not"):
-            return _negation(self._term(depth + 1))
+            negated = self._term(depth + 1)
+            return lambda event: not negated(event)
         if self._accept("("):
             found = self._alternatives(depth + 1)
             if not self._accept(")"):
@@ -198,25 +196,21 @@ def _any_of(filters: list[Filter]) -> Filter:
     return lambda event: any(one(event) for one in filters)
 
 
-def _negation(filter: Filter) -> Filter:
-    return lambda event: not filter(event)
-
-
 def _presence(field: Field) -> Filter:
-    of = field.value_of
+    read = field.value_of
 
     def test(event: MessageSeen) -> bool:
-        value = of(event)
+        value = read(event)
         return value is not None and value is not False and value != ()
 
     return test
 
 
 def _comparison(field: Field, test: Test) -> Filter:
-    of = field.compared or field.value_of
+    read = field.compared or field.value_of
 
     def compare(event: MessageSeen) -> bool:
-        value = of(event)
+        value = read(event)
         return value is not None and test(value)
 
     return compare

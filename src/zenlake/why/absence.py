@@ -67,24 +67,21 @@ def explain_absence(
 ) -> Absence | None:
     """Why `node` had no matching entity at that moment; None if it had one."""
     matching = network.matching(node, asker, entity, key)
-    spans = [
-        (one.declared.time_ns if one.declared else 0, one.ended.time_ns if one.ended else None)
-        for one in matching
-    ]
-    number = present(spans, at.time_ns)
+    number = present([(one.declared_ns, one.ended_ns) for one in matching], at.time_ns)
     if number is None:
         return _never(network, node, asker, entity, key)
     declaration = matching[number]
     if declaration.is_alive(at.time_ns):
         return None
-    if declaration.declared is not None and declaration.declared.time_ns > at.time_ns:
+    if declaration.declared_ns > at.time_ns:
         return _declared_later(network, declaration, entity, at)
     return _gone(network, declaration, at)
 
 
 def _declared_later(network: Network, declaration: Declaration, entity: str, at: Moment) -> Absence:
     sentence, path = describe_late(network, declaration, at.time_ns, wording(network))
-    return Absence("not_yet_declared", sentence, path[::-1], [_WAIT[entity]], path[-1].sender)
+    advice = [_DECLARED_LATER[entity]]
+    return Absence("not_yet_declared", sentence, path[::-1], advice, path[-1].sender)
 
 
 def _gone(network: Network, declaration: Declaration, at: Moment) -> Absence:
@@ -109,9 +106,8 @@ def _never(network: Network, node: str | None, asker: str | None, entity: str, k
         sentence = f"{nearest}{found.text} ({network.labels.who(first.sender)} declared it"
         sentence += f" in packet {first.declared.packet})" if first.declared else ")"
         return Absence(found.cause, sentence, [first], advice, first.sender)
-    roles = (network.labels.role(node), network.labels.role(asker))
-    unseen = None if roles == ("peer", "peer") else hidden_link(network, node)
-    if unseen is not None:  # peers announce all their entities to each other
+    unseen = None if network.are_peers(node, asker) else hidden_link(network, node)
+    if unseen is not None:
         who = network.labels.who(node)
         return Absence(
             "not_visible",
@@ -126,19 +122,17 @@ def _never(network: Network, node: str | None, asker: str | None, entity: str, k
             advice=["Capture without TLS, or from before the nodes connect."],
         )
     count = len({one.key for one in offers})
-    known = f"{counted(count, 'other key is', 'other keys are')} declared" if count else ""
-    sentence = f"nobody ever declared a {entity} for it to {network.labels.who(node)}"
-    return Absence(
-        f"no_{entity}", sentence + (f" ({known})" if known else ""), advice=[_NOBODY[entity]]
-    )
+    known = f" ({counted(count, 'other key is', 'other keys are')} declared)" if count else ""
+    sentence = f"no node ever declared a {entity} for it to {network.labels.who(node)}{known}"
+    return Absence(f"no_{entity}", sentence, advice=[_NEVER_DECLARED[entity]])
 
 
-_WAIT = {
+_DECLARED_LATER = {
     "queryable": "Ask again after a moment, or wait until a querier's matching status is true.",
     "subscriber": "Publications are not kept for later subscribers: wait for the publisher's "
     "matching status, or use a storage or an advanced publisher with a cache.",
 }
-_NOBODY = {
+_NEVER_DECLARED = {
     "queryable": "Is the program with the queryable running and connected to the same network? "
     "A queryable with allowed_origin SESSION_LOCAL is not declared to others.",
     "subscriber": "Is the program with the subscriber running and connected to the same network? "

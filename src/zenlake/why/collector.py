@@ -12,11 +12,11 @@ from zenlake.why.records import (
     Declaration,
     Evidence,
     Flow,
-    Interest,
+    InterestRecord,
     Loss,
     Moment,
     QueryHop,
-    Reply,
+    ReplyRecord,
     Sample,
     SessionRecord,
 )
@@ -67,7 +67,7 @@ class Collector:
         if self._has_room("queries", len(queries)):
             queries.append(query)
 
-    def reply(self, query: QueryHop, reply: Reply) -> None:
+    def reply(self, query: QueryHop, reply: ReplyRecord) -> None:
         if len(query.replies) < WHY_REPLIES_PER_QUERY_MAX:
             query.replies.append(reply)
         elif reply.kind == "ERR":
@@ -82,7 +82,7 @@ class Collector:
         ):
             self.evidence.declarations.append(declaration)
 
-    def interest(self, interest: Interest) -> None:
+    def interest(self, interest: InterestRecord) -> None:
         if self._has_room("interests", len(self.evidence.interests)):
             self.evidence.interests.append(interest)
 

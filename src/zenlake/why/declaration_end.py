@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from zenlake.trace.timelines import absence
 from zenlake.trace.timelines.absence import CLOSED, LOST, UNDECLARED, Wording
 from zenlake.trace.timelines.origins import path_to_origin
-from zenlake.why.formatting import apart, key_text, packets_text
+from zenlake.why.formatting import apart, in_packet, key_text, packets_text
 from zenlake.why.network import Network
+from zenlake.why.query_ends import session_end
 from zenlake.why.records import Declaration, Moment
 
 
@@ -36,7 +37,7 @@ def wording(network: Network) -> Wording:
 
     def closed_in(session: str) -> str:
         record = network.evidence.sessions.get(session)
-        return _place(None if record is None else record.close_packet)
+        return "" if record is None else in_packet(session_end(record))
 
     def all_ended_in(declarations: Sequence[Declaration]) -> str:
         return f" ({packets_text([one.ended.packet for one in declarations if one.ended])})"
@@ -45,24 +46,17 @@ def wording(network: Network) -> Wording:
         network.labels.who,
         key_text,
         lambda ns: apart(0, ns),
-        lambda declaration: _place(declaration.declared.packet if declaration.declared else None),
-        lambda declaration: _place(declaration.ended.packet if declaration.ended else None),
+        lambda declaration: in_packet(declaration.declared),
+        lambda declaration: in_packet(declaration.ended),
         closed_in,
         all_ended_in,
     )
 
 
-def _place(packet: int | None) -> str:
-    return "" if packet is None else f" (packet {packet})"
-
-
 def _advice(
     network: Network, declaration: Declaration, found: absence.Gone[Declaration]
 ) -> list[str]:
-    who, other = (
-        network.labels.who(declaration.sender),
-        network.labels.who(declaration.receiver),
-    )
+    who = network.labels.who(declaration.sender)
     if found.kept_by is not None:
         return [f"Look at {who}: why did it undeclare an entity that was still announced to it?"]
     if found.is_unseen:
@@ -73,5 +67,6 @@ def _advice(
         closer = network.labels.who(found.culprit)
         return [f"Find out why {closer} closed the session: did the program end?"]
     if found.how == LOST:
+        other = network.labels.who(declaration.receiver)
         return [f"Did {who} crash, or did the network between it and {other} fail?"]
     return []

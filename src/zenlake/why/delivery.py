@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 from zenlake.semantics.consolidation import auto_mode, superseded
 from zenlake.semantics.query_parameters import accepts_any_key
-from zenlake.why.records import QueryHop, Reply
+from zenlake.why.records import QueryHop, ReplyRecord
 from zenlake.why.scope import intersects
 
 
 class Dropped(NamedTuple):
     """A reply that is not delivered; `why` is late, timeout, key, latest or monotonic."""
 
-    reply: Reply
+    reply: ReplyRecord
     why: str
-    instead: Reply | None = None
+    instead: ReplyRecord | None = None
 
 
 def consolidation_mode(query: QueryHop) -> str:
@@ -33,7 +33,7 @@ def consolidation_mode(query: QueryHop) -> str:
 def dropped(query: QueryHop) -> list[Dropped]:
     """The replies that are not delivered, in their order."""
     found: dict[int, Dropped] = {}
-    candidates: dict[str | None, list[tuple[int, Reply]]] = {}
+    candidates: dict[str | None, list[tuple[int, ReplyRecord]]] = {}
     any_key = accepts_any_key(query.parameters)
     for number, reply in enumerate(query.replies):
         if reply.after_final:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from zenlake.why.formatting import counted, key_text
+from zenlake.why.formatting import counted, key_text, listed
 from zenlake.why.network import Network
-from zenlake.why.records import Declaration, QueryHop
+from zenlake.why.records import BY_SEQ, Declaration, QueryHop
 from zenlake.why.story import Story
 
 _KEYS_NAMED: Final = 3
@@ -39,7 +39,7 @@ class Dependents:
             whole = {one.seq if one.trace_id is None else one.trace_id for one in self.queries}
             many = counted(len(whole), "query in flight", "queries in flight")
             parts.append(f"{many} ({_named(keys)})")
-        return ", ".join(parts[:-1]) + (" and " if parts[1:] else "") + "".join(parts[-1:])
+        return listed(parts)
 
     def add_to(self, story: Story, network: Network, end_ns: int) -> None:
         """Adds the queries in flight, and entities that other nodes undeclared as a consequence."""
@@ -55,7 +55,7 @@ class Dependents:
         ended = {one.session for one in self.declarations}
         shown = 0
         elsewhere = (declaration for place in gone for declaration in network.declared_as(*place))
-        for declaration in sorted(elsewhere, key=lambda one: (one.seq, one.session)):
+        for declaration in sorted(elsewhere, key=BY_SEQ):
             end = None if declaration.session in ended else declaration.ended
             if end is None or declaration.ended_by != "undeclare":
                 continue
@@ -83,6 +83,6 @@ def dependents_of(network: Network, sessions: set[str]) -> Dependents:
         for query in network.asked_in(session):
             if query.final is None and not query.reused:
                 found.queries.append(query)
-    found.declarations.sort(key=lambda one: (one.seq, one.session))
-    found.queries.sort(key=lambda one: (one.seq, one.session))
+    found.declarations.sort(key=BY_SEQ)
+    found.queries.sort(key=BY_SEQ)
     return found

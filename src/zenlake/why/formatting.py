@@ -6,11 +6,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
+from zenlake.trace.timelines.unanswered import short_key
 from zenlake.why.records import Evidence, Loss, Moment
 
 _ZID_DIGITS_MIN: Final = 4
 _ERROR_BYTES_MAX: Final = 80
-_KEY_CHARACTERS_MAX: Final = 200
 _PACKETS_SHOWN: Final = 5
 
 
@@ -86,6 +86,15 @@ def listed(texts: list[str]) -> str:
     return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
+def in_packet(moment: Moment | None) -> str:
+    """The packet of a moment as text: ` (packet 7)`, empty without one."""
+    return "" if moment is None or moment.packet is None else f" (packet {moment.packet})"
+
+
+def capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def packets_text(packets: Sequence[int | None], count: int | None = None) -> str:
     """Packets as text: `packet 7`, `packets 7, 8, 9, 10, 11 and 30 more`; `count` is the total."""
     shown = [str(packet) for packet in dict.fromkeys(packets)]
@@ -98,9 +107,7 @@ def packets_text(packets: Sequence[int | None], count: int | None = None) -> str
 
 def key_text(key: str | None) -> str:
     """The key in at most a line or two; not escaped for a terminal."""
-    if key is None:
-        return "(key not known)"
-    return key if len(key) <= _KEY_CHARACTERS_MAX else key[: _KEY_CHARACTERS_MAX - 1] + "…"
+    return "(key not known)" if key is None else short_key(key)
 
 
 def error_text(payload: bytes | None) -> str | None:

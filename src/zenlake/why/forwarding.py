@@ -41,7 +41,8 @@ def forwardings(network: Network, flow: Flow) -> list[Forwarding]:
     for declaration in matching:
         if declaration.sender == flow.receiver or declaration.declared is None:
             continue
-        if declaration.declared.time_ns > flow.last.time_ns or not _overlaps(declaration, flow):
+        ended_ns = network.declaration_end_ns(declaration)
+        if declaration.declared_ns > flow.last.time_ns or ended_ns < flow.first.time_ns:
             continue
         one = _forwarding(network, flow, declaration)
         known = found.get(declaration.sender)
@@ -55,7 +56,7 @@ def forwardings(network: Network, flow: Flow) -> list[Forwarding]:
 
 
 def _is_router(network: Network, forwarding: Forwarding) -> bool:
-    return network.labels.role(forwarding.declaration.sender) == "router"
+    return network.role(forwarding.declaration.sender) == "router"
 
 
 def all_forwardings(network: Network, flow: Flow) -> list[Forwarding]:
@@ -69,10 +70,6 @@ def all_forwardings(network: Network, flow: Flow) -> list[Forwarding]:
     return found
 
 
-def _overlaps(declaration: Declaration, flow: Flow) -> bool:
-    return declaration.ended is None or declaration.ended.time_ns >= flow.first.time_ns
-
-
 def _forwarding(network: Network, flow: Flow, declaration: Declaration) -> Forwarding:
     assert declaration.declared is not None
     sent = next(
@@ -84,9 +81,7 @@ def _forwarding(network: Network, flow: Flow, declaration: Declaration) -> Forwa
         None,
     )
     from_ns = declaration.declared.time_ns + _UNSURE_NS
-    until_ns = (
-        network.evidence.last_ns if declaration.ended is None else declaration.ended.time_ns
-    ) - _UNSURE_NS
+    until_ns = network.declaration_end_ns(declaration) - _UNSURE_NS
     arrived = _arrivals(flow.samples, [] if sent is None else sent.samples)
     # Samples are bounded: later publications cannot be compared.
     if sent is not None and sent.count - sent.ignored > len(sent.samples) and sent.samples:
@@ -142,11 +137,7 @@ def _span(network: Network, flow: Flow, number: int, arrived: dict[int, Sample])
 def _cause(
     network: Network, flow: Flow, forwarding: Forwarding, spans: list[tuple[int, int]]
 ) -> tuple[str, list[Loss]]:
-    roles = (
-        network.labels.role(flow.sender),
-        network.labels.role(forwarding.declaration.sender),
-    )
-    if forwarding.flow is None and roles == ("peer", "peer"):
+    if forwarding.flow is None and network.are_peers(flow.sender, forwarding.declaration.sender):
         return "not_relayed", []
     is_end = all(until_ns == network.evidence.last_ns for _, until_ns in spans)
     if is_end and is_behind_hidden_router(network, forwarding.declaration):

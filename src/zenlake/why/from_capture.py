@@ -24,7 +24,7 @@ from zenlake.trace.rows.rows import Rows
 from zenlake.trace.session import Session
 from zenlake.trace.timelines.declarations import Declarations
 from zenlake.trace.timelines.exchanges import Exchanges
-from zenlake.trace.timelines.interests import Interests
+from zenlake.trace.timelines.interests import InterestLifetime, Interests
 from zenlake.trace.trace import Steps, Trace
 from zenlake.why.collector import Collector
 from zenlake.why.from_timelines import (
@@ -37,7 +37,7 @@ from zenlake.why.from_timelines import (
 )
 from zenlake.why.group_memberships import MembershipTracker
 from zenlake.why.query_trees import set_trace_ids
-from zenlake.why.records import Evidence, Flow, Moment, Sample
+from zenlake.why.records import BY_SEQ, Evidence, Flow, Moment, Sample
 from zenlake.why.scope import Scope
 from zenlake.wire import Close, Join, Push
 
@@ -70,7 +70,7 @@ class _Reader:
                 self._numbers.seq(item.link, item.packet)
             for event in events:
                 self._feed(event, isinstance(item, LinkBatch))
-        self._end()
+        self._finish()
         return self._evidence
 
     def _feed(self, event: TraceEvent, in_batch: bool) -> None:
@@ -108,8 +108,11 @@ class _Reader:
         for lifetime in self._declarations.feed(event):
             self._collector.declaration(declaration_of(lifetime))
         for interest in self._interests.feed(event):
-            if interest.opened is not None:
-                self._collector.interest(interest_of(interest))
+            self._interest(interest)
+
+    def _interest(self, interest: InterestLifetime) -> None:
+        if interest.opened is not None:
+            self._collector.interest(interest_of(interest))
 
     def _query(self, exchange: trace.Exchange) -> None:
         query = query_of(exchange)
@@ -156,15 +159,14 @@ class _Reader:
         for node in session.members.values() if session.is_multicast else session.nodes:
             self._collector.role(node.zid, node.role)
 
-    def _end(self) -> None:
+    def _finish(self) -> None:
         evidence, opened = self._evidence, self._trace
         for exchange in self._exchanges.finish():
             self._query(exchange)
         for lifetime in self._declarations.finish():
             self._collector.declaration(declaration_of(lifetime))
         for interest in self._interests.finish():
-            if interest.opened is not None:
-                self._collector.interest(interest_of(interest))
+            self._interest(interest)
         for session in opened.sessions:
             if session.id not in evidence.sessions:
                 self._session(session)
@@ -172,13 +174,12 @@ class _Reader:
         evidence.first_ns = opened.first_ns or 0
         evidence.last_ns = opened.last_ns or 0
         evidence.undecoded = dict(opened.undecoded)
-        evidence.memberships = self._memberships.end(evidence.last_ns)
+        evidence.memberships = self._memberships.finish(evidence.last_ns)
         if opened.is_damaged:
             evidence.damage = "the file is damaged and was read as far as possible"
         set_trace_ids(evidence.queries)
-        evidence.queries.sort(key=lambda one: (one.seq, one.session))
-        evidence.declarations.sort(key=lambda one: (one.seq, one.session))
-        evidence.interests.sort(key=lambda one: (one.seq, one.session))
+        for records in (evidence.queries, evidence.declarations, evidence.interests):
+            records.sort(key=BY_SEQ)
         evidence.losses.sort(key=lambda loss: (loss.at, loss.kind))
 
 

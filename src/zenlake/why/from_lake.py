@@ -17,6 +17,7 @@ from zenlake.lake.sql.functions import sql_error
 from zenlake.limits import WHY_RECORDS_MAX, WHY_SAMPLES_MAX, WHY_SAMPLES_PER_KEY_MAX
 from zenlake.trace.rows.message_rows import timestamp_order
 from zenlake.trace.session_ends import SessionEnd
+from zenlake.trace.timelines.queryables import undecoded_bytes
 from zenlake.why.collector import Collector
 from zenlake.why.formatting import error_text
 from zenlake.why.group_memberships import SILENCE_NS_MIN, MembershipTracker
@@ -35,14 +36,15 @@ from zenlake.why.lake_queries import (
     SESSIONS,
 )
 from zenlake.why.records import (
+    BY_SEQ,
     Declaration,
     Evidence,
     Flow,
-    Interest,
+    InterestRecord,
     Loss,
     Moment,
     QueryHop,
-    Reply,
+    ReplyRecord,
     Sample,
     SessionRecord,
 )
@@ -79,10 +81,7 @@ def read_tables(
         if only not in (None, capture):
             continue
         evidence = Evidence(capture, packets or 0, first_ns, last_ns, damage=error)
-        for part in (undecoded or "").split("; "):
-            state, _, size = part.partition(": ")
-            if size:
-                evidence.undecoded[state] = int(size.split()[0])
+        evidence.undecoded = undecoded_bytes(undecoded)
         yield _Reader(connection, evidence, scope).read()
 
 
@@ -109,11 +108,11 @@ class _Reader:
     def read(self) -> Evidence:
         self._sessions()
         self._queries()
-        for row in self._ask(DECLARATIONS):
+        for row in self._select(DECLARATIONS):
             self._collector.declaration(_declaration(row))
-        for session, seq, time_ns, packet, *rest in self._ask(INTERESTS):
-            self._collector.interest(Interest(session, seq, Moment(time_ns, packet), *rest))
-        for session, time_ns, packet, *rest in self._ask(LOSSES):
+        for session, seq, time_ns, packet, *rest in self._select(INTERESTS):
+            self._collector.interest(InterestRecord(session, seq, Moment(time_ns, packet), *rest))
+        for session, time_ns, packet, *rest in self._select(LOSSES):
             self._collector.loss(Loss(session, Moment(time_ns, packet), *rest))
         if any(one.protocol == "multicast" for one in self._evidence.sessions.values()):
             self._memberships()
@@ -121,14 +120,14 @@ class _Reader:
             self._flows()
         return self._evidence
 
-    def _ask(self, sql: str, asked: str = "true", limit: int = 0) -> list[tuple[Any, ...]]:
+    def _select(self, sql: str, asked: str = "true", limit: int = 0) -> list[tuple[Any, ...]]:
         here = f"capture = {_quoted(self._evidence.capture)}"
         return _rows(
             self._connection,
             sql.format(here=here, asked=asked, limit=limit, per_key=WHY_SAMPLES_PER_KEY_MAX),
         )
 
-    def _asked(self, column: str) -> str:
+    def _key_condition(self, column: str) -> str:
         """The condition of `Scope.has_key` in SQL."""
         key = self._collector.scope.key
         if key is None:
@@ -137,7 +136,7 @@ class _Reader:
         return f"""({column} IS NULL OR ke_intersects({column}, {_quoted(key)})
             OR ke_intersects({without}, {_quoted(without_at(key))}))"""
 
-    def _named(self) -> str:
+    def _query_condition(self) -> str:
         """SQL that selects the named query with all hops, and others of the same number."""
         query = self._collector.scope.query
         if query is None:
@@ -150,7 +149,7 @@ class _Reader:
 
     def _sessions(self) -> None:
         members: set[str] = set()
-        for row in self._ask(SESSIONS):
+        for row in self._select(SESSIONS):
             session = SessionRecord(*row[:11])
             opener_role, acceptor_role, group = row[11:14]
             session.end = SessionEnd(*row[14:]) if group is None else None
@@ -158,26 +157,27 @@ class _Reader:
             self._collector.session(session)
             self._collector.role(session.opener, opener_role)
             self._collector.role(session.acceptor, acceptor_role)
-        for name, zid, time_ns, packet in self._ask(LAST_SENT):
+        for name, zid, time_ns, packet in self._select(LAST_SENT):
             self._collector.last_sent(name, zid, Moment(time_ns, packet))
-        for zid, role in self._ask(ROLES) if members else ():
+        for zid, role in self._select(ROLES) if members else ():
             if zid in members:
                 self._collector.role(zid, role)
 
     def _memberships(self) -> None:
-        watch = MembershipTracker()
-        for session, link, time_ns, packet, kind, detail, *before in self._ask(
+        memberships = MembershipTracker()
+        for session, link, time_ns, packet, kind, detail, *before in self._select(
             MEMBERS.replace("{silence}", str(SILENCE_NS_MIN)), limit=_MEMBER_ROWS_MAX
         ):
             if before[0] is not None:
-                watch.received_before(session, link, Moment(*before))
+                memberships.received_before(session, link, Moment(*before))
             found = None if detail is None else json.loads(detail)
-            watch.feed(session, link, Moment(time_ns, packet), kind, found)
-        self._evidence.memberships = watch.end(self._evidence.last_ns)
+            memberships.feed(session, link, Moment(time_ns, packet), kind, found)
+        self._evidence.memberships = memberships.finish(self._evidence.last_ns)
 
     def _queries(self) -> None:
         found: dict[tuple[str, int], QueryHop] = {}
-        rows = self._ask(QUERIES, f"{self._asked('q.key')} AND {self._named()}", WHY_RECORDS_MAX)
+        asked = f"{self._key_condition('q.key')} AND {self._query_condition()}"
+        rows = self._select(QUERIES, asked, WHY_RECORDS_MAX)
         for session, seq, time_ns, packet, *rest in rows:
             *said, trace_id, final_ns, final_packet, final_seq, reused = rest
             query = QueryHop(session, seq, Moment(time_ns, packet), *said)
@@ -187,7 +187,7 @@ class _Reader:
             query.reused = reused and query.final is None
             found[session, seq] = query
             self._collector.query(query)
-        for session, seq, time_ns, packet, kind, key, replier, stamp, late, error in self._ask(
+        for session, seq, time_ns, packet, kind, key, replier, stamp, late, error in self._select(
             REPLIES
         ):
             asking = found.get((session, seq))
@@ -195,18 +195,20 @@ class _Reader:
                 at = Moment(time_ns, packet)
                 order = "" if stamp is None else timestamp_order(Timestamp.parse(stamp))
                 text = error_text(error) if kind == "ERR" else None
-                self._collector.reply(asking, Reply(at, kind, key, replier, order, late, text))
-        self._evidence.queries.sort(key=lambda query: (query.seq, query.session))
+                self._collector.reply(
+                    asking, ReplyRecord(at, kind, key, replier, order, late, text)
+                )
+        self._evidence.queries.sort(key=BY_SEQ)
 
     def _flows(self) -> None:
-        for row in self._ask(FLOWS, limit=WHY_RECORDS_MAX):
+        for row in self._select(FLOWS, limit=WHY_RECORDS_MAX):
             session, sender, key, receiver, congestion, reliability, priority = row[:7]
             flow = Flow(session, sender, receiver, key, congestion, reliability, priority)
             flow.count, flow.ignored = row[7:9]
             flow.first, flow.last = Moment(*row[10:12]), Moment(*row[12:14])
             self._collector.flow(flow)
-        for session, sender, key, time_ns, packet, digest in self._ask(
-            SAMPLES, self._asked("key"), WHY_SAMPLES_MAX
+        for session, sender, key, time_ns, packet, digest in self._select(
+            SAMPLES, self._key_condition("key"), WHY_SAMPLES_MAX
         ):
             known = self._evidence.flows.get((session, sender, key))
             if known is not None:

@@ -16,15 +16,14 @@ from zenlake.trace.timelines.interests import InterestLifetime
 from zenlake.why.formatting import error_text
 from zenlake.why.records import (
     Declaration,
-    Interest,
+    InterestRecord,
     Loss,
     Moment,
     QueryHop,
-    Reply,
+    ReplyRecord,
     SessionRecord,
 )
-from zenlake.wire import Put, Request, Response
-from zenlake.wire import Reply as WireReply
+from zenlake.wire import Put, Reply, Request, Response
 
 
 def moment(event: MessageSeen) -> Moment:
@@ -93,23 +92,23 @@ def query_of(exchange: Exchange) -> QueryHop | None:
     )
 
 
-def replies_of(exchange: Exchange) -> Iterator[Reply]:
+def replies_of(exchange: Exchange) -> Iterator[ReplyRecord]:
     for event in exchange.responses:
         yield _reply(event, False)
     for event in exchange.after_final:
         yield _reply(event, True)
 
 
-def _reply(event: MessageSeen, after_final: bool) -> Reply:
+def _reply(event: MessageSeen, after_final: bool) -> ReplyRecord:
     message = event.message
     assert isinstance(message, Response)
     body = message.body
     replier = None if message.responder is None else str(message.responder.zid)
-    if not isinstance(body, WireReply):
+    if not isinstance(body, Reply):
         error = error_text(attributes.payload_of(event))
-        return Reply(moment(event), "ERR", event.key, replier, "", after_final, error)
+        return ReplyRecord(moment(event), "ERR", event.key, replier, "", after_final, error)
     stamp = body.body.timestamp
-    return Reply(
+    return ReplyRecord(
         moment(event),
         "PUT" if isinstance(body.body, Put) else "DEL",
         event.key,
@@ -144,7 +143,7 @@ def declaration_of(lifetime: DeclarationLifetime) -> Declaration:
     )
 
 
-def interest_of(lifetime: InterestLifetime) -> Interest:
+def interest_of(lifetime: InterestLifetime) -> InterestRecord:
     opened = lifetime.opened
     assert opened is not None
     closed_ns = None
@@ -152,7 +151,7 @@ def interest_of(lifetime: InterestLifetime) -> Interest:
         closed_ns = lifetime.closed.time_ns
     elif lifetime.ended_by == "session":
         closed_ns = lifetime.session.closed_ns
-    return Interest(
+    return InterestRecord(
         lifetime.session.id,
         opened.seq,
         moment(opened),
@@ -169,13 +168,7 @@ def interest_of(lifetime: InterestLifetime) -> Interest:
 
 def loss_of(missing: Missing) -> Loss:
     session = missing.link.session
-    sender = receiver = None
-    if session is not None and session.is_multicast:
-        sender = session.members.get(missing.link.ends[0])
-    elif session is not None:
-        side = missing.link.sides[missing.direction]
-        sender, receiver = session.nodes[side], session.nodes[1 - side]
-    reliable = missing.reliable
+    sender, receiver = missing.nodes
     return Loss(
         None if session is None else session.id,
         Moment(missing.time_ns, missing.packet),
@@ -183,7 +176,7 @@ def loss_of(missing: Missing) -> Loss:
         None if sender is None else sender.zid,
         None if receiver is None else receiver.zid,
         missing.priority,
-        None if reliable is None else "reliable" if reliable else "best_effort",
+        missing.reliability,
         missing.count or None,
         missing.bytes or None,
     )

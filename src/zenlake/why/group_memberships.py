@@ -36,7 +36,7 @@ class JoinTerms(NamedTuple):
         return self.version, self.resolution, self.batch_size
 
     @classmethod
-    def of_detail(cls, detail: dict[str, Any]) -> JoinTerms:
+    def from_detail(cls, detail: dict[str, Any]) -> JoinTerms:
         """The terms in the `messages.detail` of a JOIN."""
         lease = int(detail.get("lease", 0))
         resolution = detail.get("resolution")
@@ -101,7 +101,7 @@ class MembershipTracker:
         if membership is not None:
             membership.expire(at.time_ns)
         if kind == "JOIN":
-            terms = JoinTerms.of_detail(detail or {})
+            terms = JoinTerms.from_detail(detail or {})
             if membership is None or membership.ended is not None or membership.zid != terms.zid:
                 if len(self.memberships) >= WHY_RECORDS_MAX:
                     return
@@ -120,7 +120,7 @@ class MembershipTracker:
         if membership is not None and membership.ended is None:
             membership.last_sent = at
 
-    def end(self, last_ns: int) -> list[Membership]:
+    def finish(self, last_ns: int) -> list[Membership]:
         for membership in self.memberships:
             membership.expire(last_ns)
         return self.memberships

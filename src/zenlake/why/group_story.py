@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from zenlake.why.formatting import apart, counted, listed
+from zenlake.why.formatting import apart, counted, in_packet, listed
 from zenlake.why.group_memberships import Membership
 from zenlake.why.network import Network
 from zenlake.why.records import Moment
@@ -32,10 +32,10 @@ def group_stories(network: Network) -> Iterator[Story]:
         for membership in memberships:
             by_node.setdefault(membership.zid, []).append(membership)
         for several in by_node.values():
-            yield from _of_member(network, several)
+            yield from _member_stories(network, several)
 
 
-def _of_member(network: Network, memberships: list[Membership]) -> Iterator[Story]:
+def _member_stories(network: Network, memberships: list[Membership]) -> Iterator[Story]:
     for membership, again in zip(memberships, [*memberships[1:], None], strict=True):
         if membership.is_silent:
             yield _silent(network, membership, again)
@@ -46,7 +46,7 @@ def _of_member(network: Network, memberships: list[Membership]) -> Iterator[Stor
 def _silent(network: Network, membership: Membership, again: Membership | None) -> Story:
     labels = network.labels
     assert membership.ended is not None
-    story = Story("session", "lease_exceeded", "", membership.ended, session=membership.session)
+    story = Story("session", "lease_exceeded", membership.ended, session=membership.session)
     story.involve(membership.zid)
     story.culprit = membership.zid
     story.add(
@@ -80,19 +80,18 @@ def _why(network: Network, membership: Membership, until_ns: int) -> str:
             f"{who} sent nothing for {apart(membership.last_sent.time_ns, until_ns)}, and "
             f"its lease is {membership.terms.lease_ms:,} ms"
         )
-    packet = membership.last_sent.packet
-    return f"{who} sent CLOSE" + ("" if packet is None else f" (packet {packet})")
+    return f"{who} sent CLOSE{in_packet(membership.last_sent)}"
 
 
 def _back(network: Network, old: Membership, ended: Moment, new: Membership) -> Story:
     labels = network.labels
-    story = Story("session", "reconnected", "", new.joined, session=new.session)
+    story = Story("session", "reconnected", new.joined, session=new.session)
     story.involve(new.zid)
     story.add(old.last_sent, _why(network, old, new.joined.time_ns))
     story.add(new.joined, f"{labels.who(new.zid)} joins the group {new.session} again")
     story.cite(old.last_sent, new.joined)
     story.set_headline(
-        f"{_capital(labels.who(new.zid))} and the group {new.session} are connected again after "
+        f"{labels.who(new.zid)} and the group {new.session} are connected again after "
         f"{apart(ended.time_ns, new.joined.time_ns)}. Why: "
         f"{_why(network, old, new.joined.time_ns)}."
     )
@@ -144,7 +143,7 @@ def _refused_story(
 ) -> Story:
     labels, first = network.labels, attempts[0]
     cause = "refused_version" if what == "version" else "refused"
-    story = Story("session", cause, "", first.joined, session=first.session)
+    story = Story("session", cause, first.joined, session=first.session)
     zids = list(dict.fromkeys(one.zid for one in refusing))
     story.involve(first.zid, *zids)
     story.culprit = first.zid
@@ -161,12 +160,11 @@ def _refused_story(
         names.append(counted(len(zids) - _NAMED_MAX, "other"))
     times = "" if len(attempts) == 1 else f" {counted(len(attempts), 'time')}"
     story.advice.append(_ADVICE[what])
-    place = "" if first.joined.packet is None else f" (packet {first.joined.packet})"
     verb = "has" if len(zids) == 1 else "have"
     story.set_headline(
         f"Session of {labels.who(first.zid)} with the group {first.session} was refused{times} at "
-        f"JOIN{place}: its JOIN says {_terms(first, what)}, and {listed(names)} {verb} "
-        f"{_terms(refusing[0], what)}. They ignore each other."
+        f"JOIN{in_packet(first.joined)}: its JOIN says {_terms(first, what)}, and {listed(names)} "
+        f"{verb} {_terms(refusing[0], what)}. They ignore each other."
     )
     return story
 
@@ -177,10 +175,6 @@ def _terms(membership: Membership, what: str) -> str:
     if what == "batch_size":
         return f"batches of {membership.terms.batch_size:,} bytes"
     return f"a resolution of {membership.terms.resolution}"
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 _ADVICE: Final = {

@@ -15,7 +15,7 @@ _ENTITIES = ("subscriber", "queryable", "token")
 
 def hidden_link(network: Network, node: str | None) -> str | None:
     """Why the capture may lack declarations to a router or peer; None if it has all."""
-    if network.labels.role(node) == "client":
+    if network.role(node) == "client":
         return None
     if network.has_one_link(node):
         return f"the capture shows only one link of {network.labels.who(node)}"
@@ -61,7 +61,7 @@ def _announced_from_nowhere(network: Network, node: str | None) -> str | None:
 
 def _has_reason(network: Network, declaration: Declaration) -> bool:
     """Whether a declaration's origin is known: received, a peer's own entity, or admin space."""
-    if network.labels.role(declaration.sender) != "router" or declaration.key is None:
+    if network.role(declaration.sender) != "router" or declaration.key is None:
         return True
     if declaration.key.startswith("@/") or declaration.node_id or declaration.sender is None:
         return True

@@ -57,7 +57,7 @@ def _lost(network: Network, session: str, cause: str, losses: list[Loss]) -> Sto
         story.advice.append("UDP does not repeat what is lost: use TCP where that matters.")
     else:
         story.advice.append(
-            f"Over {(protocol or 'tcp').upper()} nothing gets lost on the way: "
+            f"Over {(protocol or 'tcp').upper()} no message is lost on the way: "
             f"{labels.who(first.sender)} dropped it, which congestion control drop allows when its "
             "queue is full."
         )
@@ -82,7 +82,7 @@ def _hole(network: Network, session: str, losses: list[Loss]) -> Story:
 
 def _story(network: Network, session: str, cause: str, losses: list[Loss]) -> Story:
     labels = network.labels
-    story = Story("link", cause, "", losses[0].at, session=session)
+    story = Story("link", cause, losses[0].at, session=session)
     story.involve(losses[0].sender, losses[0].receiver)
     for loss in losses[:_SHOWN]:
         is_message = loss.kind == "fragment"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Iterable
 from functools import cached_property
-from typing import Final
+from operator import attrgetter
+from typing import Any, Final, TypeVar
 
 from zenlake.limits import WHY_KEYS_COMPARED_MAX
 from zenlake.trace.session_ends import OPENER, leaver_of
@@ -16,7 +18,7 @@ from zenlake.why.records import (
     Declaration,
     Evidence,
     Flow,
-    Interest,
+    InterestRecord,
     Loss,
     Moment,
     QueryHop,
@@ -28,6 +30,17 @@ _COMPARISONS: Final = "keys without a match (to look for one that is near)"
 IN_CAPTURE_ONLY: Final = ("tcp_gap", "truncated", "resync")
 """Kinds of losses of the capture itself: the nodes may have received everything."""
 
+_Record = TypeVar("_Record")
+
+
+def _grouped(records: Iterable[_Record], *attributes: str) -> dict[Any, list[_Record]]:
+    """The records by the value of an attribute, or by the values of several."""
+    found: dict[Any, list[_Record]] = defaultdict(list)
+    key_of = attrgetter(*attributes)
+    for record in records:
+        found[key_of(record)].append(record)
+    return found
+
 
 class Network:
     """Indexes of declarations, interests, publications, sessions and losses."""
@@ -35,45 +48,32 @@ class Network:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.labels = Labels(evidence)
-        self._announced_to: dict[tuple[str | None, str], list[Declaration]] = defaultdict(list)
-        self._announced_by: dict[tuple[str | None, str], list[Declaration]] = defaultdict(list)
-        self._announced_exactly: dict[tuple[str | None, str, str | None], list[Declaration]] = {}
-        for declaration in evidence.declarations:
-            if not declaration.is_answer:
-                self._announced_to[declaration.receiver, declaration.entity].append(declaration)
-                self._announced_by[declaration.sender, declaration.entity].append(declaration)
-                place = (declaration.receiver, declaration.entity, declaration.key)
-                self._announced_exactly.setdefault(place, []).append(declaration)
-        self._sessions: dict[str, list[SessionRecord]] = defaultdict(list)
+        lasting = [one for one in evidence.declarations if not one.is_answer]
+        self._announced_to = _grouped(lasting, "receiver", "entity")
+        self._announced_by = _grouped(lasting, "sender", "entity")
+        self._announced_exactly = _grouped(lasting, "receiver", "entity", "key")
+        self._sessions: dict[str | None, list[SessionRecord]] = defaultdict(list)
         for session in evidence.sessions.values():
-            for zid in {session.opener, session.acceptor} - {None}:
-                assert zid is not None
+            for zid in {session.opener, session.acceptor}:
                 self._sessions[zid].append(session)
         self._neighbours: dict[str | None, int] = {}
         self.hidden_links: dict[str | None, str | None] = {}
         """Cache of `hidden_links.hidden_link`."""
         self._compared = 0
-        self._watchers: dict[str | None, list[Interest]] = defaultdict(list)
-        for interest in evidence.interests:
-            if "T" in interest.options:
-                self._watchers[interest.receiver].append(interest)
-        self._publishers: dict[tuple[str | None, str], list[Interest]] = defaultdict(list)
-        for interest in evidence.interests:
-            if "S" in interest.options and interest.key is not None:
-                self._publishers[interest.sender, interest.key].append(interest)
-        self._losses: dict[str | None, list[Loss]] = defaultdict(list)
-        for loss in evidence.losses:
-            self._losses[loss.session].append(loss)
-        self._flows: dict[tuple[str | None, str], list[Flow]] = defaultdict(list)
-        self._flows_to: dict[str | None, list[Flow]] = defaultdict(list)
-        for flow in evidence.flows.values():
-            self._flows[flow.sender, flow.key].append(flow)
-            self._flows_to[flow.receiver].append(flow)
-        self.tokens: dict[str, list[Declaration]] = defaultdict(list)
+        self._watchers = _grouped(
+            (one for one in evidence.interests if "T" in one.options), "receiver"
+        )
+        self._publishers = _grouped(
+            (one for one in evidence.interests if "S" in one.options), "sender", "key"
+        )
+        self._losses = _grouped(evidence.losses, "session")
+        self._flows = _grouped(evidence.flows.values(), "sender", "key")
+        self._flows_to = _grouped(evidence.flows.values(), "receiver")
+        self.tokens: dict[str, list[Declaration]] = _grouped(
+            (one for one in evidence.declarations if one.entity == "token" and one.key is not None),
+            "key",
+        )
         """Declarations of tokens by key, including answers to liveliness gets."""
-        for declaration in evidence.declarations:
-            if declaration.entity == "token" and declaration.key is not None:
-                self.tokens[declaration.key].append(declaration)
 
     def announced_to(self, zid: str | None, entity: str) -> list[Declaration]:
         return self._announced_to[zid, entity]
@@ -83,15 +83,28 @@ class Network:
 
     def announced_exactly(self, zid: str, entity: str, key: str) -> list[Declaration]:
         """Declarations to a node for exactly this key."""
-        return self._announced_exactly.get((zid, entity, key), [])
+        return self._announced_exactly[zid, entity, key]
 
-    def announced_matching(self, zid: str, entity: str, key: str) -> list[Declaration]:
+    def announced_matching(self, zid: str | None, entity: str, key: str) -> list[Declaration]:
         """Declarations to a node for keys that intersect this one."""
-        announced = self.announced_to(zid, entity)
-        return [one for one in announced if one.key is not None and intersects(one.key, key)]
+        return _intersecting(self.announced_to(zid, entity), key)
 
     def role(self, zid: str | None) -> str | None:
         return self.labels.role(zid)
+
+    def are_peers(self, one: str | None, other: str | None) -> bool:
+        """Whether both are peers, which announce everything to each other directly."""
+        return self.role(one) == "peer" and self.role(other) == "peer"
+
+    def session_end_ns(self, session: str) -> int:
+        """The time at which a session ended; the end of the capture if it did not."""
+        record = self.evidence.sessions.get(session)
+        closed_ns = None if record is None else record.closed_ns
+        return self.evidence.last_ns if closed_ns is None else closed_ns
+
+    def declaration_end_ns(self, declaration: Declaration) -> int:
+        """The time at which a declaration ended; the end of the capture if it did not."""
+        return self.evidence.last_ns if declaration.ended is None else declaration.ended.time_ns
 
     def closer(self, session: str) -> str | None:
         """The node that sent CLOSE, if any."""
@@ -106,7 +119,7 @@ class Network:
             return None
         return record.opener if side == OPENER else record.acceptor
 
-    def interests_of(self, publisher: str | None, key: str) -> list[Interest]:
+    def interests_of(self, publisher: str | None, key: str) -> list[InterestRecord]:
         """Interests by which a publisher of exactly this key asked for subscribers."""
         return self._publishers[publisher, key]
 
@@ -151,30 +164,22 @@ class Network:
     def matching(
         self, node: str | None, asker: str | None, entity: str, key: str
     ) -> list[Declaration]:
-        return [
-            declaration
-            for declaration in self.offers(node, asker, entity)
-            if declaration.key is not None and intersects(declaration.key, key)
-        ]
+        return _intersecting(self.offers(node, asker, entity), key)
 
-    def itself(self, node: str | None, entity: str, key: str, at: Moment) -> Declaration | None:
+    def own_match(self, node: str | None, entity: str, key: str, at: Moment) -> Declaration | None:
         """A declaration of the node that matches its own message, which is delivered within it."""
-        for declaration in self.announced_by(node, entity):
-            if (
-                declaration.key is not None
-                and declaration.is_alive(at.time_ns)
-                and intersects(declaration.key, key)
-            ):
-                return declaration if self.labels.role(node) != "router" else None
-        return None
+        if self.role(node) == "router":
+            return None
+        matching = _intersecting(self.announced_by(node, entity), key)
+        return next((one for one in matching if one.is_alive(at.time_ns)), None)
 
     @cached_property
     def queryables(self) -> Queryables:
         """All announced queryables, to explain queries without a reply."""
         found = Queryables()
         for session in self.evidence.sessions.values():
-            found.connect(session.opener, self.labels.role(session.opener), session.acceptor)
-            found.connect(session.acceptor, self.labels.role(session.acceptor), session.opener)
+            found.connect(session.opener, self.role(session.opener), session.acceptor)
+            found.connect(session.acceptor, self.role(session.acceptor), session.opener)
             closer = self.closer(session.id)
             if closer is not None:
                 found.closers[session.id] = closer
@@ -198,36 +203,24 @@ class Network:
         return found
 
     @cached_property
-    def _by_session(self) -> dict[str, list[Declaration]]:
-        found: dict[str, list[Declaration]] = defaultdict(list)
-        for declaration in self.evidence.declarations:
-            found[declaration.session].append(declaration)
-        return found
+    def _by_session(self) -> dict[Any, list[Declaration]]:
+        return _grouped(self.evidence.declarations, "session")
 
     @cached_property
-    def _by_key(self) -> dict[tuple[str, str | None], list[Declaration]]:
-        found: dict[tuple[str, str | None], list[Declaration]] = defaultdict(list)
-        for declaration in self.evidence.declarations:
-            found[declaration.entity, declaration.key].append(declaration)
-        return found
+    def _by_key(self) -> dict[Any, list[Declaration]]:
+        return _grouped(self.evidence.declarations, "entity", "key")
 
     @cached_property
-    def _queries(self) -> dict[str, list[QueryHop]]:
-        found: dict[str, list[QueryHop]] = defaultdict(list)
-        for query in self.evidence.queries:
-            found[query.session].append(query)
-        return found
+    def _queries(self) -> dict[Any, list[QueryHop]]:
+        return _grouped(self.evidence.queries, "session")
 
     def queries_to(self, node: str | None) -> list[QueryHop]:
         """All queries that a node received, in the order of the capture."""
-        return self._queries_to.get(node, [])
+        return self._queries_to[node]
 
     @cached_property
-    def _queries_to(self) -> dict[str | None, list[QueryHop]]:
-        found: dict[str | None, list[QueryHop]] = defaultdict(list)
-        for query in self.evidence.queries:
-            found[query.responder].append(query)
-        return found
+    def _queries_to(self) -> dict[Any, list[QueryHop]]:
+        return _grouped(self.evidence.queries, "responder")
 
     @cached_property
     def passed_on(self) -> set[tuple[int, str | None]]:
@@ -249,13 +242,13 @@ class Network:
         return found
 
     def declared_in(self, session: str) -> list[Declaration]:
-        return self._by_session.get(session, [])
+        return self._by_session[session]
 
     def declared_as(self, entity: str, key: str | None) -> list[Declaration]:
-        return self._by_key.get((entity, key), [])
+        return self._by_key[entity, key]
 
     def asked_in(self, session: str) -> list[QueryHop]:
-        return self._queries.get(session, [])
+        return self._queries[session]
 
     def next_session(self, old: SessionRecord) -> SessionRecord | None:
         """The next session of the same two nodes that opened after this one ended."""
@@ -291,7 +284,7 @@ class Network:
         if zid not in self._neighbours:
             others = {session.other(zid) for session in self.sessions_of(zid)}
             self._neighbours[zid] = len(others)
-        return self.labels.role(zid) != "client" and self._neighbours[zid] <= 1
+        return self.role(zid) != "client" and self._neighbours[zid] <= 1
 
     def is_group(self, session: str) -> bool:
         """Whether the session is a multicast group."""
@@ -363,6 +356,10 @@ class Network:
     def received_by(self, node: str | None) -> list[Flow]:
         return self._flows_to[node]
 
-    def watchers(self, node: str | None) -> list[Interest]:
+    def watchers(self, node: str | None) -> list[InterestRecord]:
         """Interests of others in the tokens of a node."""
         return self._watchers[node]
+
+
+def _intersecting(declarations: list[Declaration], key: str) -> list[Declaration]:
+    return [one for one in declarations if one.key is not None and intersects(one.key, key)]

@@ -7,7 +7,7 @@ from typing import Final
 from zenlake.trace.timelines.origins import path_to_origin
 from zenlake.why.absence import add_declaration, explain_absence
 from zenlake.why.declaration_end import DeclarationEnd, describe_end
-from zenlake.why.formatting import capture_again, counted, key_text, listed, packets_text
+from zenlake.why.formatting import capture_again, counted, in_packet, key_text, listed, packets_text
 from zenlake.why.forwarding import Forwarding, all_forwardings
 from zenlake.why.network import Network
 from zenlake.why.records import Declaration, Flow, Loss
@@ -30,19 +30,13 @@ def origins(network: Network) -> list[Flow]:
 
 def publication_story(network: Network, flow: Flow) -> Story:
     labels = network.labels
-    count = counted(flow.count, "publication")
-    story = Story(
-        "publication",
-        "delivered",
-        f"{count} of {key_text(flow.key)} from {labels.who(flow.sender)}",
-        flow.first,
-        flow.key,
-        flow.session,
-    )
+    story = Story("publication", "delivered", flow.first, flow.key, flow.session)
     story.involve(flow.sender, flow.receiver)
     story.cite(flow.first)
     _add_flow(story, network, flow, "publishes to")
-    story.set_headline(f"{story.headline}: {_judge(network, flow, story)}.")
+    count = counted(flow.count, "publication")
+    what = f"{count} of {key_text(flow.key)} from {labels.who(flow.sender)}"
+    story.set_headline(f"{what}: {_delivery_text(network, flow, story)}.")
     return story
 
 
@@ -50,7 +44,7 @@ def _add_flow(story: Story, network: Network, flow: Flow, verb: str) -> None:
     labels = network.labels
     names = f"{labels.who(flow.sender)} {verb} {network.receiver(flow.session, flow.receiver)}"
     if flow.sender is None:
-        names = f"somebody publishes on {flow.session}"
+        names = f"an unnamed node publishes on {flow.session}"
     if flow.count == 1:
         story.add(flow.first, f"{names}: {key_text(flow.key)}")
         return
@@ -59,14 +53,14 @@ def _add_flow(story: Story, network: Network, flow: Flow, verb: str) -> None:
     story.add(flow.last, f"{names}: {key_text(flow.key)}, the last one")
 
 
-def _judge(network: Network, flow: Flow, story: Story) -> str:
+def _delivery_text(network: Network, flow: Flow, story: Story) -> str:
     labels = network.labels
     if flow.ignored:
         story.cause, story.culprit = "stale_sn", flow.sender
         return f"{flow.ignored:,} came with an old sequence number, which receivers ignore"
     session = network.evidence.sessions.get(flow.session)
     if network.is_group(flow.session):
-        return "sent to the group, every member gets it"
+        return "sent to the group, every member receives it"
     if flow.receiver is None or session is None:
         story.cause = "not_visible"
         return "the capture began after the handshake, so who sent it to whom is not known"
@@ -92,19 +86,20 @@ def _judge(network: Network, flow: Flow, story: Story) -> str:
         return _hidden(network, flow, story, own)
     if own is not None or passed:
         return _delivered(network, flow, story, None if is_hint else own, passed)
-    itself = network.itself(flow.sender, "subscriber", flow.key, flow.first)
-    if itself is not None:
-        add_declaration(story, network, itself, flow.last.time_ns)
+    own_match = network.own_match(flow.sender, "subscriber", flow.key, flow.first)
+    if own_match is not None:
+        add_declaration(story, network, own_match, flow.last.time_ns)
         story.reached.append(flow.sender or "")
-        return f"{labels.who(flow.sender)} subscribes itself and gets it inside; nobody else does"
+        who = labels.who(flow.sender)
+        return f"{who} subscribes itself and receives it locally; no other node does"
     absence = explain_absence(
         network, flow.receiver, flow.sender, "subscriber", flow.key, flow.first
     )
     if absence is not None:
         absence.add_to(story, network)
         story.is_note = absence.cause == "not_visible"
-        seen = "nobody is seen to get it" if absence.cause == "not_visible" else "nobody got it"
-        return f"{seen}. Why: {absence.sentence}"
+        verb = "is seen to receive" if story.is_note else "received"
+        return f"no subscriber {verb} it. Why: {absence.sentence}"
     story.cause = "not_passed_on"
     return f"{labels.who(flow.receiver)} has a subscriber for it, and did not pass it on in time"
 
@@ -130,11 +125,10 @@ def _hidden(network: Network, flow: Flow, story: Story, announced: Declaration) 
     add_declaration(story, network, announced, flow.last.time_ns)
     story.cause, story.is_note = "not_visible", True
     router = network.labels.who(flow.receiver)
-    place = f" (packet {announced.declared.packet})" if announced.declared else ""
     story.advice.append(f"Capture at {router}, on all of its links.")
     return (
-        f"{router} took it, and had announced a subscriber{place}; who that is, and whether "
-        "it arrived, is not in the capture"
+        f"{router} received it, and had announced a subscriber{in_packet(announced.declared)}; "
+        "which node that is, and whether it arrived there, is not in the capture"
     )
 
 
@@ -171,8 +165,8 @@ def _delivered(
         "status, or use a storage or an advanced publisher with a cache."
     )
     return (
-        f"the first {early:,} reached nobody: {labels.who(first.sender)} declared its subscriber "
-        f"{key_text(first.key)} only later (packet {at}); from then on {text}"
+        f"the first {early:,} reached no subscriber: {labels.who(first.sender)} declared its "
+        f"subscriber {key_text(first.key)} only later (packet {at}); from then on {text}"
     )
 
 
@@ -184,7 +178,7 @@ def _explain_end(network: Network, flow: Flow, story: Story) -> str:
         count = counted(len(late.samples), "publication")
         packets = packets_text([sample.at.packet for sample in late.samples])
         _blame(network, story, gone, flow.last.time_ns)
-        return f", except {count} that reached nobody ({packets}): {gone.sentence}"
+        return f", except {count} that reached no subscriber ({packets}): {gone.sentence}"
     silence = held_back(network, flow)
     if silence is None:
         return ""
@@ -224,8 +218,8 @@ def _dropped(network: Network, flow: Flow, bad: Forwarding, story: Story) -> str
     total = f"{len(lost):,} of {bad.expected:,}"
     story.advice += _ADVICE.get(bad.cause, capture_again(bad.losses))
     if bad.cause == "congestion_drop":
-        why = f"{router} took them and did not send them on: with congestion control drop it may"
-        why += ", when its queue to that node is full"
+        why = f"{router} received them and did not forward them: with congestion control drop it "
+        why += "may, when its queue to that node is full"
     else:
         why = _WHY[bad.cause].format(router=router, who=who)
     return f"{total} did not reach {who} ({packets}). {why}"

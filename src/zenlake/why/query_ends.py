@@ -6,7 +6,7 @@ from typing import Final
 
 from zenlake.why.network import Network
 from zenlake.why.query_trees import QueryTree
-from zenlake.why.records import Moment, QueryHop, Reply, SessionRecord
+from zenlake.why.records import Moment, QueryHop, ReplyRecord, SessionRecord
 from zenlake.wire.defaults import DEFAULT_QUERY_TIMEOUT_MS
 
 _DEFAULT_TIMEOUT_NS: Final = DEFAULT_QUERY_TIMEOUT_MS * 1_000_000
@@ -18,20 +18,12 @@ def session_end(session: SessionRecord) -> Moment:
     return Moment(session.closed_ns, session.close_packet)
 
 
-def end_ns(network: Network, query: QueryHop) -> int:
-    """The last time at which the capture could show an answer."""
-    session = network.evidence.sessions.get(query.session)
-    if session is not None and session.closed_ns is not None:
-        return session.closed_ns
-    return network.evidence.last_ns
-
-
-def timeouts(query: QueryHop) -> list[Reply]:
+def timeouts(query: QueryHop) -> list[ReplyRecord]:
     """Errors by which a node reports that the next one timed out."""
     return [reply for reply in query.replies if reply.is_timeout]
 
 
-def late_replies(query: QueryHop) -> list[Reply]:
+def late_replies(query: QueryHop) -> list[ReplyRecord]:
     """Replies after the final response, without errors of timers."""
     return [reply for reply in query.replies if reply.after_final and not reply.is_timeout]
 
@@ -55,7 +47,7 @@ def timed_out(network: Network, query: QueryHop) -> bool:
     deadline_ns = query.deadline_ns
     if query.timeout_ms is None and not query.reused:
         deadline_ns = query.at.time_ns + _DEFAULT_TIMEOUT_NS
-    return end_ns(network, query) > deadline_ns
+    return network.session_end_ns(query.session) > deadline_ns
 
 
 def lost_session(network: Network, query: QueryHop) -> SessionRecord | None:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.why.formatting import answers_text, apart, capture_again, counted, listed, ms
+from zenlake.why.formatting import (
+    answers_text,
+    apart,
+    capitalized,
+    capture_again,
+    counted,
+    in_packet,
+    listed,
+    ms,
+)
 from zenlake.why.network import Network
 from zenlake.why.query_ends import (
     is_finished,
@@ -53,8 +62,8 @@ def explain_late_reply(network: Network, tree: QueryTree, story: Story) -> str:
 
 
 def explain_timeout(network: Network, tree: QueryTree, story: Story) -> str:
-    parts = [_timeout_text(network, tree, story)]
-    passed = _forwarding_text(network, tree, story)
+    parts = [_timeout_text(tree, story)]
+    passed = _forwarding_text(network, tree)
     if passed:
         parts.append(passed)
     stuck = silent(network, tree)
@@ -64,10 +73,10 @@ def explain_timeout(network: Network, tree: QueryTree, story: Story) -> str:
         parts.append(
             _in_a_hole(network, story, one) or _explain_unfinished(network, story, one, one is tree)
         )
-    return ". ".join(part[0].upper() + part[1:] if i else part for i, part in enumerate(parts))
+    return ". ".join([parts[0], *map(capitalized, parts[1:])])
 
 
-def _timeout_text(network: Network, tree: QueryTree, story: Story) -> str:
+def _timeout_text(tree: QueryTree, story: Story) -> str:
     """A text that says when a query timed out; a node may give up earlier than its timeout."""
     query = tree.query
     if query.timeout_ms is None:
@@ -109,7 +118,7 @@ def _in_a_hole(network: Network, story: Story, tree: QueryTree) -> str | None:
     )
 
 
-def _forwarding_text(network: Network, tree: QueryTree, story: Story) -> str | None:
+def _forwarding_text(network: Network, tree: QueryTree) -> str | None:
     """Which nodes the query was forwarded to, and which of them finished."""
     labels = network.labels
     if not tree.onward:
@@ -175,7 +184,7 @@ def _explain_unfinished(network: Network, story: Story, tree: QueryTree, is_firs
     dead = _silence_text(network, story, hop)
     if dead is not None:
         story.cause = "timeout"
-        return f"{who} got it (packet {hop.at.packet}) and {dead}"
+        return f"{who} received it (packet {hop.at.packet}) and {dead}"
     if labels.role(hop.responder) == "router":
         story.cause = "timeout"
         came = f" ({came} came)" if replies else ""
@@ -192,9 +201,9 @@ def _explain_unfinished(network: Network, story: Story, tree: QueryTree, is_firs
             f"RESPONSE_FINAL: its application still holds the query{forced}"
         )
     story.cause = "timeout"
-    text = f"{who} got it (packet {hop.at.packet}) and never sent a RESPONSE_FINAL{forced}"
+    text = f"{who} received it (packet {hop.at.packet}) and never sent a RESPONSE_FINAL{forced}"
     if hop.final is not None and not by_timer:
-        text = f"{who} got it (packet {hop.at.packet}){forced}"
+        text = f"{who} received it (packet {hop.at.packet}){forced}"
     slow = _slow(network, story, hop)
     if slow is not None:
         return f"{text}; {slow}"
@@ -212,7 +221,7 @@ def _slow(network: Network, story: Story, hop: QueryHop) -> str | None:
     if hop.final is not None and not timeouts(hop):
         needed = apart(hop.at.time_ns, hop.final.time_ns)
         story.advice.append(
-            f"{_capital(who)} needed {needed}: a timeout of {ms(timeout_ms)} is short."
+            f"{capitalized(who)} needed {needed}: a timeout of {ms(timeout_ms)} is short."
         )
         return f"it needed {needed}"
     other = network.answered(hop.responder, hop.selector, timeout_ms)
@@ -221,14 +230,10 @@ def _slow(network: Network, story: Story, hop: QueryHop) -> str | None:
     took = apart(other.at.time_ns, other.final.time_ns)
     story.cite(other.at, other.final)
     story.advice.append(
-        f"{_capital(who)} answers the same selector in {took}: ask with a longer timeout than "
+        f"{capitalized(who)} answers the same selector in {took}: ask with a longer timeout than "
         f"{ms(timeout_ms)}."
     )
     return f"another time (packet {other.at.packet}) it answered the same selector in {took}"
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def _silence_text(network: Network, story: Story, hop: QueryHop) -> str | None:
@@ -240,9 +245,9 @@ def _silence_text(network: Network, story: Story, hop: QueryHop) -> str | None:
     who = network.labels.who(hop.responder)
     story.add_evidence(last, f"{who} sends its last message to {network.labels.who(hop.requester)}")
     story.advice.append(
-        f"{_capital(who)} may be frozen, without power or cut off: is it reachable?"
+        f"{capitalized(who)} may be frozen, without power or cut off: is it reachable?"
     )
-    if network.labels.role(hop.responder) != "router":
+    if network.role(hop.responder) != "router":
         story.advice.append(_DROP_QUERY)  # an idle node may be silent too
     silent_for = apart(last.time_ns, until_ns)
     return f"has sent nothing since packet {last.packet}, {silent_for} before the timeout"
@@ -262,8 +267,8 @@ def explain_lost_session(network: Network, tree: QueryTree, story: Story) -> str
     waiting = _still_waiting(network, tree)
     if session.outcome == "closed" and session.closer is not None:
         story.cause, story.culprit = "session_closed", session.closer
-        place = "" if end.packet is None else f" (packet {end.packet})"
-        return f"{labels.who(session.closer)} closed the session {after} after the request{place}"
+        closer = labels.who(session.closer)
+        return f"{closer} closed the session {after} after the request{in_packet(end)}"
     story.cause, story.culprit = "router_lost", query.responder
     story.advice += [
         f"Look at {labels.who(query.responder)}: did it crash or restart, or did the network fail?",

@@ -10,7 +10,7 @@ from zenlake.why.formatting import counted, key_text, ms
 from zenlake.why.network import Network
 from zenlake.why.query_ends import session_end, timeouts
 from zenlake.why.query_trees import QueryTree
-from zenlake.why.records import QueryHop, Reply
+from zenlake.why.records import QueryHop, ReplyRecord
 from zenlake.why.story import Story
 
 _REPLIES_SHOWN: Final = 6
@@ -81,7 +81,7 @@ def _add_replies(story: Story, network: Network, tree: QueryTree, is_first: bool
         story.add(last, f"... {counted(hidden, 'answer')} in all not shown one by one")
 
 
-def _reply_text(network: Network, query: QueryHop, reply: Reply) -> str:
+def _reply_text(network: Network, query: QueryHop, reply: ReplyRecord) -> str:
     labels = network.labels
     if reply.is_timeout:
         silent = labels.who(reply.replier)
@@ -97,7 +97,7 @@ def _reply_text(network: Network, query: QueryHop, reply: Reply) -> str:
     return f"{what}{by} for {key_text(reply.key)}"
 
 
-def _drop_text(drop: Dropped | None, reply: Reply) -> str:
+def _drop_text(drop: Dropped | None, reply: ReplyRecord) -> str:
     if drop is None or reply.is_timeout:
         return ": after its final response" if reply.after_final else ""
     instead = None if drop.instead is None else drop.instead.at.packet

@@ -18,7 +18,6 @@ from zenlake.why.formatting import (
 )
 from zenlake.why.network import Network
 from zenlake.why.query_ends import (
-    end_ns,
     late_replies,
     lost_session,
     session_end,
@@ -36,8 +35,6 @@ def query_story(network: Network, tree: QueryTree) -> Story:
     story = Story(
         "query",
         "answered",
-        f"Query {query.request_id} from {labels.who(query.requester)} "
-        f"for {key_text(query.selector)}",
         query.at,
         query.key,
         query.session,
@@ -46,11 +43,13 @@ def query_story(network: Network, tree: QueryTree) -> Story:
     )
     add_hops(story, network, tree)
     story.cite(query.at)
-    story.set_headline(f"{story.headline}: {_judge(network, tree, story)}.")
+    who, selector = labels.who(query.requester), key_text(query.selector)
+    text = _outcome_text(network, tree, story)
+    story.set_headline(f"Query {query.request_id} from {who} for {selector}: {text}.")
     return story
 
 
-def _judge(network: Network, tree: QueryTree, story: Story) -> str:
+def _outcome_text(network: Network, tree: QueryTree, story: Story) -> str:
     """Sets the cause and returns the sentence."""
     query = tree.query
     replies = [reply for reply in query.replies if reply.kind != "ERR"]
@@ -62,22 +61,21 @@ def _judge(network: Network, tree: QueryTree, story: Story) -> str:
         if lost_session(network, query) is not None:
             return explain_lost_session(network, tree, story)
         story.cause = "capture_ended"
-        left = apart(query.at.time_ns, end_ns(network, query))
-        came = f" {counted(len(replies), 'reply', 'replies')} came;" if replies else ""
-        return f"not over yet;{came} the capture ends {left} after the request"
+        left = apart(query.at.time_ns, network.session_end_ns(query.session))
+        came = f" {counted(len(replies), 'reply', 'replies')} arrived;" if replies else ""
+        return f"not finished;{came} the capture ends {left} after the request"
     if query.final is None:
         story.cause = "final_missing"
         story.culprit = query.responder
-        return "its final response never came, and its number was used for a later query"
+        return "its final response never arrived, and a later query used its number"
     if replies:
-        return _answered(network, tree, story)
+        return _answered(query, story)
     if query.replies:
         return _errors(network, query, story)
     return _empty(network, tree, story)
 
 
-def _answered(network: Network, tree: QueryTree, story: Story) -> str:
-    query = tree.query
+def _answered(query: QueryHop, story: Story) -> str:
     replies = query.reply_count
     drops = [one for one in dropped(query) if one.reply.kind != "ERR"]
     assert query.final is not None
@@ -99,7 +97,7 @@ def _answered(network: Network, tree: QueryTree, story: Story) -> str:
         "Or use another key for each reply: consolidation compares replies of the same key.",
     ]
     return (
-        f"{replies} replies came, {replies - len(drops)} delivered: consolidation {mode}{sent} "
+        f"{replies} replies arrived, {replies - len(drops)} delivered: consolidation {mode}{sent} "
         f"keeps {which} of each key and dropped {counted(len(drops), 'reply', 'replies')} "
         f"({packets})"
     )
@@ -115,7 +113,7 @@ def _outside(
         f"({key_text(query.key)}?_anyke)."
     ]
     return (
-        f"{counted(replies, 'reply', 'replies')} came, {replies - drops} delivered: {outside} "
+        f"{counted(replies, 'reply', 'replies')} arrived, {replies - drops} delivered: {outside} "
         f"for keys that were not asked for ({packets})"
     )
 
@@ -127,7 +125,7 @@ def _errors(network: Network, query: QueryHop, story: Story) -> str:
     story.cite(first.at)
     story.advice.append(f"The message is from {network.labels.who(story.culprit)}: look there.")
     count = len(query.replies)
-    which = "only an error came back: the one" if count == 1 else f"{count} errors came: the first"
+    which = "only an error arrived: the one" if count == 1 else f"{count} errors arrived: the first"
     return (
         f"{which} from "
         f'{network.labels.who(story.culprit)} says "{key_text(first.error)}" '
@@ -145,7 +143,7 @@ def _empty(network: Network, tree: QueryTree, story: Story) -> str:
     found = explain(network.queryables, _hop(network, tree))
     if found is not None and found.cause == OWN_QUERYABLE:
         return f"{ended}; {_asked_inside(network, found, story)}"
-    nothing = f"nothing came back; {ended}"
+    nothing = f"no reply arrived; {ended}"
     hop = query if found is None else _query_at(tree, found)
     if tree.onward and hop is query:
         return f"{nothing}. {_received_unanswered(network, tree, story)}"
@@ -219,7 +217,7 @@ def _received_unanswered(network: Network, tree: QueryTree, story: Story) -> str
         "an exception before query.reply()."
     )
     who = "The queryable" if len(asked) == 1 else f"{len(asked)} nodes"
-    return f"{who} received the query and stayed silent: {listed(asked_texts)}"
+    return f"{who} received the query and sent no reply: {listed(asked_texts)}"
 
 
 def _had_queryable(network: Network, query: QueryHop, key: str, story: Story) -> str:
@@ -240,7 +238,7 @@ def _had_queryable(network: Network, query: QueryHop, key: str, story: Story) ->
         story.cause = "no_reply"
         return (
             f"{labels.who(first.sender)} has the queryable {key_text(first.key)}, received the "
-            "query and stayed silent"
+            "query and sent no reply"
         )
     if is_behind_hidden_router(network, first):
         story.cause = "not_visible"
@@ -260,7 +258,7 @@ def _had_queryable(network: Network, query: QueryHop, key: str, story: Story) ->
             f"Why: the target is ALL_COMPLETE, and {who}{place}, is not complete for "
             f"{key_text(key)}"
         )
-    if labels.role(first.sender) == "peer" and labels.role(query.requester) == "peer":
+    if network.are_peers(first.sender, query.requester):
         story.cause = "not_relayed"
         story.advice.append(
             "Let the peers find each other (gossip or multicast scouting), or make them clients."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from zenlake.trace.timelines.request_traces import NEVER, Request, RequestTraces
-from zenlake.why.records import QueryHop
+from zenlake.why.records import BY_SEQ, QueryHop
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ def set_trace_ids(queries: list[QueryHop]) -> None:
         questions.setdefault(query.question, []).append(query)
     for same in questions.values():
         hops = RequestTraces()
-        for query in sorted(same, key=lambda one: (one.seq, one.session)):
+        for query in sorted(same, key=BY_SEQ):
             query.trace_id = hops.add(
                 Request(
                     query.seq,
@@ -53,7 +53,7 @@ def query_trees(queries: list[QueryHop]) -> list[QueryTree]:
     """Each query as a tree; a request of unknown origin is a separate tree."""
     found: list[QueryTree] = []
     traces: dict[int, list[QueryTree]] = {}
-    for query in sorted(queries, key=lambda one: (one.seq, one.session)):
+    for query in sorted(queries, key=BY_SEQ):
         tree = QueryTree(query)
         earlier = [] if query.trace_id is None else traces.setdefault(query.trace_id, [])
         parent = next(

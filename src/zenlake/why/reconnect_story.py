@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from zenlake.why.absence import add_declaration
-from zenlake.why.formatting import apart, key_text
+from zenlake.why.formatting import apart, in_packet, key_text
 from zenlake.why.network import Network
 from zenlake.why.records import Moment, SessionRecord
 from zenlake.why.story import Story
@@ -22,7 +22,7 @@ def reconnect_stories(network: Network) -> Iterator[Story]:
         for zid in (session.opener, session.acceptor)
         if zid is not None
     }:
-        if network.labels.role(zid) == "router":
+        if network.role(zid) == "router":
             continue
         sessions = sorted(network.sessions_of(zid), key=lambda session: session.start_ns)
         for old in sessions:
@@ -41,7 +41,7 @@ def reconnect_stories(network: Network) -> Iterator[Story]:
 
 def _missing(network: Network, zid: str, old: SessionRecord, new: SessionRecord) -> Iterator[Story]:
     labels = network.labels
-    until_ns = network.evidence.last_ns if new.closed_ns is None else new.closed_ns
+    until_ns = network.session_end_ns(new.id)
     if until_ns - new.start_ns <= _GRACE_NS:
         return
     for entity in ("token", "subscriber", "queryable"):
@@ -57,7 +57,6 @@ def _missing(network: Network, zid: str, old: SessionRecord, new: SessionRecord)
             story = Story(
                 "token" if entity == "token" else "declaration",
                 "missing_after_reconnect",
-                "",
                 declaration.declared or declaration.ended or Moment(old.start_ns, None),
                 declaration.key,
                 new.id,
@@ -66,16 +65,14 @@ def _missing(network: Network, zid: str, old: SessionRecord, new: SessionRecord)
             story.involve(zid, declaration.receiver)
             add_declaration(story, network, declaration, network.evidence.last_ns)
             start = Moment(new.start_ns, None)
-            story.add(
-                start,
-                f"{labels.who(zid)} connects to {labels.who(declaration.receiver)} again",
-            )
-            place = f" (packet {declaration.declared.packet})" if declaration.declared else ""
+            other = labels.who(declaration.receiver)
+            story.add(start, f"{labels.who(zid)} connects to {other} again")
             story.headline = (
                 f"{entity.capitalize()} {key_text(declaration.key)} of {labels.who(zid)} is "
-                f"missing after a reconnect: declared before{place}, its session ended at "
-                f"{labels.since(old.closed_ns or 0)}, and in the {apart(new.start_ns, until_ns)} "
-                f"of the new session (from {labels.since(new.start_ns)}) it was not declared again."
+                f"missing after a reconnect: declared before{in_packet(declaration.declared)}, its "
+                f"session ended at {labels.since(old.closed_ns or 0)}, and in the "
+                f"{apart(new.start_ns, until_ns)} of the new session (from "
+                f"{labels.since(new.start_ns)}) it was not declared again."
             )
             story.advice += [
                 f"Look at {labels.who(zid)}: it has to declare everything again when it "

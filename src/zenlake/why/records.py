@@ -7,6 +7,7 @@ not kept, only digests.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from zenlake.trace.session_ends import SessionEnd
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _TIMEOUT_MS_MAX: Final = 1e11
 """Three years. A longer timeout never expires in a capture and may overflow as nanoseconds."""
+BY_SEQ: Final = attrgetter("seq", "session")
+"""Sort key: the order of the capture."""
 
 
 class Moment(NamedTuple):
@@ -54,7 +57,7 @@ class SessionRecord:
 
 
 @dataclass(slots=True)
-class Reply:
+class ReplyRecord:
     """One RESPONSE."""
 
     at: Moment
@@ -91,7 +94,7 @@ class QueryHop:
     timeout_ms: float | None
     question: str = ""
     """Digest of the content: equal for the same query on different links."""
-    replies: list[Reply] = field(default_factory=list)
+    replies: list[ReplyRecord] = field(default_factory=list)
     more_replies: int = 0
     """The number of replies beyond the bounded list; `more_errors` counts errors."""
     more_errors: int = 0
@@ -177,7 +180,7 @@ class Declaration:
 
 
 @dataclass(slots=True)
-class Interest:
+class InterestRecord:
     """An INTEREST: the declarations that one node asked another for."""
 
     session: str
@@ -253,7 +256,7 @@ class Evidence:
     """The last message of any kind, by session and node."""
     queries: list[QueryHop] = field(default_factory=list)
     declarations: list[Declaration] = field(default_factory=list)
-    interests: list[Interest] = field(default_factory=list)
+    interests: list[InterestRecord] = field(default_factory=list)
     flows: dict[tuple[str, str | None, str], Flow] = field(default_factory=dict)
     """Publications by session, sender and key."""
     losses: list[Loss] = field(default_factory=list)

@@ -78,7 +78,7 @@ def _story(network: Network, zid: str, gone: list[SessionRecord]) -> Story:
     gone.sort(key=lambda one: (one.closed_ns or 0, one.id))
     ends = [end_moment(one) for one in gone]
     at = ends[0]
-    story = Story("session", "router_died", "", at, session=gone[0].id, culprit=zid)
+    story = Story("session", "router_died", at, session=gone[0].id, culprit=zid)
     story.involve(zid)
     for session, end in list(zip(gone, ends, strict=True))[:_SESSIONS_SHOWN]:
         story.involve(session.other(zid))
@@ -89,14 +89,14 @@ def _story(network: Network, zid: str, gone: list[SessionRecord]) -> Story:
     lost.add_to(story, network, at.time_ns)
     back, is_back = _back(network, zid, gone, story)
     story.is_note = not lost.queries and not is_back and is_last(network, at.time_ns)
-    with_it = f". With it went {lost.text()}" if lost else ""
+    with_it = f". This ended {lost.text()}" if lost else ""
     packets = [end.packet for end in ends if end.packet is not None]
     place = f", {packets_text(packets)}" if packets else ""
     silent = ""
     if any(session_cause(one) == "lease_exceeded" for one in gone):
         silent = "it was silent for longer than its lease, and "
     story.set_headline(
-        f"{labels.who(zid).capitalize()} disappeared at {labels.since(at.time_ns)}: {silent}"
+        f"{labels.who(zid)} disappeared at {labels.since(at.time_ns)}: {silent}"
         f"all of its {len(gone)} sessions ended without CLOSE within "
         f"{apart(at.time_ns, ends[-1].time_ns)}{place}{with_it}. {back}."
     )

@@ -78,7 +78,7 @@ def _refused(network: Network, attempts: list[SessionRecord]) -> Story:
     labels, first = network.labels, attempts[0]
     cause = session_cause(first) or "refused"
     at = end_moment(first)
-    story = Story("session", cause, "", at, session=first.id)
+    story = Story("session", cause, at, session=first.id)
     story.involve(first.opener, first.acceptor)
     for session in attempts[:_ATTEMPTS_SHOWN]:
         end = end_moment(session)
@@ -130,7 +130,7 @@ def _had_left(network: Network, session: SessionRecord) -> bool:
 
 def _ended(network: Network, session: SessionRecord, cause: str) -> Story:
     labels, end = network.labels, end_moment(session)
-    story = Story("session", cause, "", end, session=session.id)
+    story = Story("session", cause, end, session=session.id)
     story.involve(session.opener, session.acceptor)
     known = session.end
     assert known is not None
@@ -149,7 +149,7 @@ def _ended(network: Network, session: SessionRecord, cause: str) -> Story:
     story.is_note = cause == "session_lost" and not lost.queries and not is_missed
     story.advice += _ADVICE.get(cause, ())
     lasted = apart(session.start_ns, end.time_ns)
-    with_it = f". With it went {lost.text()}" if lost else ""
+    with_it = f". This ended {lost.text()}" if lost else ""
     story.set_headline(
         f"Session of {pair} ended after {lasted}: {reason_text(network, session)}{with_it}."
     )
@@ -178,7 +178,7 @@ def _reconnected(network: Network) -> Iterator[Story]:
         new = network.next_session(old) if old.is_open else None
         if new is None or old.end is None or old.closed_ns is None:
             continue
-        story = Story("session", "reconnected", "", Moment(new.start_ns, None), session=new.id)
+        story = Story("session", "reconnected", Moment(new.start_ns, None), session=new.id)
         story.involve(new.opener, new.acceptor)
         end = end_moment(old)
         story.add_evidence(end, reason_text(network, old))
@@ -191,9 +191,8 @@ def _reconnected(network: Network) -> Iterator[Story]:
         }
         after = {(one.sender, one.entity, one.key) for one in network.declared_in(new.id)}
         again = f"; {len(before & after):,} of {counted(len(before), 'declaration')} made again"
-        opener = labels.who(new.opener)
         story.set_headline(
-            f"{opener[0].upper()}{opener[1:]} and {labels.who(new.acceptor)} are connected again "
+            f"{labels.who(new.opener)} and {labels.who(new.acceptor)} are connected again "
             f"after {apart(old.closed_ns, new.start_ns)}. Why: {reason_text(network, old)}"
             f"{again if before else ''}."
         )

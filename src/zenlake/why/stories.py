@@ -88,10 +88,10 @@ def _stories(network: Network, scope: Scope) -> Iterator[Story]:
     for tree in found:
         yield query_story(network, tree)
     if scope.query is None:
-        yield from _of_keys(network, scope)
+        yield from _key_stories(network, scope)
 
 
-def _of_keys(network: Network, scope: Scope) -> Iterator[Story]:
+def _key_stories(network: Network, scope: Scope) -> Iterator[Story]:
     explained: set[str | None] = set()
     lost: set[int] = set()
     for flow in origins(network):

@@ -11,7 +11,7 @@ from zenlake.semantics.citations import cited
 from zenlake.why.records import Moment
 
 _REPEATED_MAX: Final = 100
-_SENTENCE: Final = re.compile(r"(?<=\. )[a-z](?=[a-z]+ [0-9a-f]{4})")
+_SENTENCE: Final = re.compile(r"(?:^|(?<=\. ))[a-z](?=[a-z]+ [0-9a-f]{4})")
 
 
 @dataclass(slots=True)
@@ -30,12 +30,12 @@ class Story:
 
     subject: str
     cause: str
-    headline: str
     at: Moment
     key: str | None = None
     session: str | None = None
     request_id: int | None = None
     trace_id: int | None = None
+    headline: str = ""
     nodes: list[str] = field(default_factory=list)
     """Full zids."""
     culprit: str | None = None

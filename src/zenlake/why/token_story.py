@@ -9,7 +9,7 @@ from zenlake.why.absence import add_declaration
 from zenlake.why.disjoint import difference
 from zenlake.why.formatting import apart, capture_again, key_text
 from zenlake.why.network import Network
-from zenlake.why.records import Declaration, Interest, Moment
+from zenlake.why.records import Declaration, InterestRecord, Moment
 from zenlake.why.scope import intersects
 from zenlake.why.story import Story
 
@@ -44,20 +44,16 @@ def _is_forwarded(
 ) -> bool:
     """Whether its sender forwarded the token of another node."""
     return any(one.receiver == declaration.sender for one in declarations) or (
-        network.labels.role(declaration.sender) == "router"
+        network.role(declaration.sender) == "router"
     )
 
 
 def _story(network: Network, cause: str, key: str, at: Moment, *declarations: Declaration) -> Story:
-    story = Story("token", cause, "", at, key, declarations[0].session if declarations else None)
+    story = Story("token", cause, at, key, declarations[0].session if declarations else None)
     for declaration in declarations:
         add_declaration(story, network, declaration, network.evidence.last_ns)
         story.involve(declaration.sender, declaration.receiver)
     return story
-
-
-def _end_ns(network: Network, declaration: Declaration) -> int:
-    return network.evidence.last_ns if declaration.ended is None else declaration.ended.time_ns
 
 
 def _ghosts(network: Network, key: str, declarations: list[Declaration]) -> Iterator[Story]:
@@ -71,8 +67,8 @@ def _ghosts(network: Network, key: str, declarations: list[Declaration]) -> Iter
         ]
         if not owners or announced.declared is None:
             continue
-        gone = max(owners, key=lambda one: _end_ns(network, one))
-        gone_ns, until_ns = _end_ns(network, gone), _end_ns(network, announced)
+        gone = max(owners, key=network.declaration_end_ns)
+        gone_ns, until_ns = network.declaration_end_ns(gone), network.declaration_end_ns(announced)
         if (
             gone.ended is None
             or until_ns - gone_ns <= SPREAD_NS
@@ -106,7 +102,7 @@ def _doubles(network: Network, key: str, declarations: list[Declaration]) -> Ite
             if second.declared is None or first.receiver != second.receiver:
                 continue
             start_ns = second.declared.time_ns
-            overlap_ns = min(_end_ns(network, first), _end_ns(network, second)) - start_ns
+            overlap_ns = min(map(network.declaration_end_ns, (first, second))) - start_ns
             if not first.is_alive(start_ns) or overlap_ns <= 0:
                 continue
             story = _story(network, "doubled_token", key, second.declared, first, second)
@@ -146,14 +142,14 @@ def _unannounced(network: Network, key: str, owners: list[Declaration]) -> Itera
 
 
 def _unannounced_to(
-    network: Network, key: str, owner: Declaration, interest: Interest
+    network: Network, key: str, owner: Declaration, interest: InterestRecord
 ) -> Story | None:
     labels = network.labels
     asked_key = interest.key or "**"
-    assert owner.declared is not None or owner.ended is not None
-    declared_ns = owner.declared.time_ns if owner.declared else 0
+    declared_ns = owner.declared_ns
     closed_ns = network.evidence.last_ns if interest.closed_ns is None else interest.closed_ns
-    both_ns = min(_end_ns(network, owner), closed_ns) - max(declared_ns, interest.at.time_ns)
+    end_ns = min(network.declaration_end_ns(owner), closed_ns)
+    both_ns = end_ns - max(declared_ns, interest.at.time_ns)
     if interest.mode == "current":
         is_due = owner.is_alive(interest.at.time_ns) and interest.final_ns is not None
     elif interest.mode == "future" and declared_ns <= interest.at.time_ns:
@@ -189,7 +185,7 @@ def _unannounced_to(
         "it?",
         "Until it is fixed, let the owner declare the token again.",
     ]
-    if (labels.role(owner.sender), labels.role(interest.sender)) == ("peer", "peer"):
+    if network.are_peers(owner.sender, interest.sender):
         story.cause = "not_relayed"
     elif network.capture_gap(interest.session, declared_ns, network.evidence.last_ns):
         story.cause = "capture_incomplete"
@@ -203,7 +199,7 @@ def _unannounced_to(
     return story
 
 
-def _was_announced(network: Network, key: str, interest: Interest) -> bool:
+def _was_announced(network: Network, key: str, interest: InterestRecord) -> bool:
     return any(
         declaration.sender == interest.receiver and declaration.receiver == interest.sender
         for declaration in network.tokens[key]
@@ -221,6 +217,6 @@ def _alive(
     watchers = [declaration for declaration in declarations if declaration not in owners]
     watching = ", ".join(dict.fromkeys(labels.who(one.receiver) for one in watchers))
     story.headline = f"Token {key_text(key)} of {names}: nothing wrong" + (
-        f"; announced to {watching}." if watching else "; announced to nobody."
+        f"; announced to {watching}." if watching else "; announced to no node."
     )
     return story

@@ -7,12 +7,12 @@ reference §3.2). Those are not in the capture.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from zenlake.why.formatting import apart
 from zenlake.why.network import Network
-from zenlake.why.records import Declaration, Flow, Interest, Moment, Sample
-from zenlake.why.scope import intersects
+from zenlake.why.records import Declaration, Flow, InterestRecord, Moment, Sample
 
 _UNSURE_NS: Final = 50_000_000
 """Within this time of a subscriber's end, it is uncertain whether a publication was due."""
@@ -53,7 +53,7 @@ class Silence(NamedTuple):
 def unreached(network: Network, flow: Flow) -> Unreached | None:
     """Publications that a node received when its subscribers of the key had gone."""
     declarations = network.matching(flow.receiver, flow.sender, "subscriber", flow.key)
-    first_ns = min((_begin_ns(declaration) for declaration in declarations), default=0)
+    first_ns = min((declaration.declared_ns for declaration in declarations), default=0)
     samples = [
         sample
         for sample in flow.samples
@@ -75,11 +75,7 @@ def unreached(network: Network, flow: Flow) -> Unreached | None:
 def _may_get(declaration: Declaration, time_ns: int) -> bool:
     if declaration.ended is not None and declaration.ended.time_ns + _UNSURE_NS < time_ns:
         return False
-    return _begin_ns(declaration) - _UNSURE_NS <= time_ns
-
-
-def _begin_ns(declaration: Declaration) -> int:
-    return 0 if declaration.declared is None else declaration.declared.time_ns
+    return declaration.declared_ns - _UNSURE_NS <= time_ns
 
 
 def held_back(network: Network, flow: Flow) -> Silence | None:
@@ -87,10 +83,8 @@ def held_back(network: Network, flow: Flow) -> Silence | None:
     interval_ns = 0
     if flow.count > 1:
         interval_ns = (flow.last.time_ns - flow.first.time_ns) // (flow.count - 1)
-    roles = (network.labels.role(flow.sender), network.labels.role(flow.receiver))
-    if roles == ("peer", "peer"):  # peers announce everything to each other unasked
-        session = network.evidence.sessions.get(flow.session)
-        end_ns = None if session is None else session.closed_ns
+    if network.are_peers(flow.sender, flow.receiver):  # they announce everything unasked
+        end_ns = network.session_end_ns(flow.session)
         found = _times_without_match(network, flow.sender, "subscriber", flow.key, end_ns)
     else:
         found = [
@@ -103,43 +97,36 @@ def held_back(network: Network, flow: Flow) -> Silence | None:
     return next((one for one in found if one.quiet_ns >= shortest_ns), None)
 
 
-def silences(network: Network, interest: Interest) -> list[Silence]:
+def silences(network: Network, interest: InterestRecord) -> list[Silence]:
     """The times in which a publisher or querier had no announced match any more."""
     entity = "subscriber" if "S" in interest.options else "queryable"
     key, final_ns = interest.key, interest.final_ns
     if key is None or final_ns is None or network.is_group(interest.session):
         return []
-    found = _times_without_match(network, interest.sender, entity, key, interest.closed_ns)
+    end_ns = network.evidence.last_ns if interest.closed_ns is None else interest.closed_ns
+    found = _times_without_match(network, interest.sender, entity, key, end_ns)
     return [one for one in found if one.since.time_ns >= final_ns]
 
 
 def _times_without_match(
-    network: Network, node: str | None, entity: str, key: str, end_ns: int | None
+    network: Network, node: str | None, entity: str, key: str, end_ns: int
 ) -> list[Silence]:
-    announced = network.announced_to(node, entity)
-    declarations = [
-        declaration
-        for declaration in announced
-        if declaration.key is not None and intersects(declaration.key, key)
-    ]
+    declarations = network.announced_matching(node, entity, key)
     found: list[Silence] = []
     last: Declaration | None = None
-    for declaration in sorted(declarations, key=_begin_ns):
+    for declaration in sorted(declarations, key=attrgetter("declared_ns")):
+        begin = declaration.declared
         if (
-            last is not None
+            begin is not None
+            and last is not None
             and last.ended is not None
-            and _begin_ns(declaration) > last.ended.time_ns
+            and begin.time_ns > last.ended.time_ns
         ):
-            begin = Moment(
-                _begin_ns(declaration),
-                None if declaration.declared is None else declaration.declared.packet,
-            )
             found.append(Silence(last, last.ended, begin, True))
         if last is None or (
             last.ended and (declaration.ended is None or declaration.ended > last.ended)
         ):
             last = declaration
     if last is not None and last.ended is not None and last.ended_by == "undeclare":
-        end = Moment(network.evidence.last_ns if end_ns is None else end_ns, None)
-        found.append(Silence(last, last.ended, end, False))
+        found.append(Silence(last, last.ended, Moment(end_ns, None), False))
     return [one for one in found if one.last.ended_by == "undeclare" and one.quiet_ns > 0]

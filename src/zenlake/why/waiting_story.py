@@ -7,83 +7,98 @@ a key without subscribers is not in the capture (behaviour reference §3.2).
 from __future__ import annotations
 
 from shlex import quote
-from typing import Final
+from typing import Final, NamedTuple
 
 from zenlake.why.absence import add_declaration, explain_absence
 from zenlake.why.declaration_end import describe_end
-from zenlake.why.formatting import apart, capture_again, key_text
+from zenlake.why.formatting import apart, capitalized, capture_again, key_text
 from zenlake.why.network import Network
-from zenlake.why.records import Declaration, Interest
+from zenlake.why.records import Declaration, InterestRecord
 from zenlake.why.scope import intersects
 from zenlake.why.story import Story
 from zenlake.why.undelivered import QUIET_NS_MIN, silences
 
 _PATIENCE_NS: Final = 1_000_000_000
-_KINDS: Final = {"S": ("publisher", "subscriber"), "Q": ("querier", "queryable")}
 
 
-def waiting_story(network: Network, interest: Interest) -> Story | None:
-    """The story of a publisher or querier to which no match was ever announced, else None."""
-    letter = next((one for one in "SQ" if one in interest.options), None)
-    key = interest.key
-    if letter is None or key is None or "R" not in interest.options or interest.final_ns is None:
-        return None
-    subject, entity = _KINDS[letter]
-    announced = network.announced_by(interest.receiver, entity)
-    if any(
-        one.receiver == interest.sender and one.key and intersects(one.key, key)
-        for one in announced
-    ):
-        return None
-    if letter == "S" and network.sent_on(interest.sender, key):
-        return None
-    labels = network.labels
-    who, router = labels.who(interest.sender), labels.who(interest.receiver)
-    absence = explain_absence(network, interest.receiver, interest.sender, entity, key, interest.at)
-    story = Story(subject, "not_passed_on", "", interest.at, key, interest.session)
-    story.involve(interest.sender, interest.receiver)
-    story.cite(interest.at)
-    what = "publishes" if letter == "S" else "asks for"
-    story.add(interest.at, f"{who} announces to {router} that it {what} {key_text(key)}")
-    held = "publications stay in the node" if letter == "S" else "queries return at once, empty"
-    why = f"{router} announced no {entity} to it"
-    if absence is not None:
-        if absence.cause == "not_visible":
-            absence.cause = f"no_{entity}"
-            absence.sentence = f"{router} announced no {entity} to it"
-        absence.add_to(story, network)
-        why = absence.sentence
-    story.headline = f"{subject.capitalize()} of {key_text(key)} in {who}: {held}. Why: {why}."
-    return story
+class _Waiting(NamedTuple):
+    """An endpoint that waits for matches, and what its node does without one."""
+
+    subject: str
+    entity: str
+    verb: str
+    held: str
 
 
-def abandoned_story(network: Network, interest: Interest) -> Story | None:
-    """A publisher or querier that outlived its last subscriber or queryable.
+_KINDS: Final = {
+    "S": _Waiting("publisher", "subscriber", "publishes", "publications stay in the node"),
+    "Q": _Waiting("querier", "queryable", "asks for", "queries return at once, empty"),
+}
 
-    None if publications are in the capture: their story reports it.
-    """
+
+def _waiting(network: Network, interest: InterestRecord) -> tuple[_Waiting, str] | None:
+    """The endpoint that announced the interest, and its key; None if it published something."""
     letter = next((one for one in "SQ" if one in interest.options), None)
     key = interest.key
     if letter is None or key is None or "R" not in interest.options:
         return None
     if letter == "S" and network.sent_on(interest.sender, key):
         return None
+    return _KINDS[letter], key
+
+
+def waiting_story(network: Network, interest: InterestRecord) -> Story | None:
+    """The story of a publisher or querier to which no match was ever announced, else None."""
+    found = _waiting(network, interest)
+    if found is None or interest.final_ns is None:
+        return None
+    (subject, entity, verb, held), key = found
+    if any(
+        one.sender == interest.receiver
+        for one in network.announced_matching(interest.sender, entity, key)
+    ):
+        return None
+    labels = network.labels
+    who, router = labels.who(interest.sender), labels.who(interest.receiver)
+    absence = explain_absence(network, interest.receiver, interest.sender, entity, key, interest.at)
+    story = Story(subject, "not_passed_on", interest.at, key, interest.session)
+    story.involve(interest.sender, interest.receiver)
+    story.cite(interest.at)
+    story.add(interest.at, f"{who} announces to {router} that it {verb} {key_text(key)}")
+    why = f"{router} announced no {entity} to it"
+    if absence is not None:
+        if absence.cause == "not_visible":
+            absence.cause = f"no_{entity}"
+            absence.sentence = why
+        absence.add_to(story, network)
+        why = absence.sentence
+    story.headline = f"{subject.capitalize()} of {key_text(key)} in {who}: {held}. Why: {why}."
+    return story
+
+
+def abandoned_story(network: Network, interest: InterestRecord) -> Story | None:
+    """A publisher or querier that outlived its last subscriber or queryable.
+
+    None if publications are in the capture: their story reports it.
+    """
+    found = _waiting(network, interest)
+    if found is None:
+        return None
+    (subject, entity, _, held), key = found
     silence = next(
         (one for one in silences(network, interest) if one.quiet_ns >= QUIET_NS_MIN), None
     )
     if silence is None:
         return None
-    subject, entity = _KINDS[letter]
     who = network.labels.who(interest.sender)
     gone = describe_end(network, silence.last, silence.since)
-    story = Story(subject, "gone", "", interest.at, key, interest.session, is_note=True)
+    story = Story(subject, "gone", interest.at, key, interest.session, is_note=True)
     story.culprit = gone.culprit
     story.involve(interest.sender, interest.receiver)
     for declaration in gone.path[::-1]:
         add_declaration(story, network, declaration, network.evidence.last_ns)
         story.cite(declaration.ended)
     story.advice += gone.advice
-    held = "publications stay in the node" if letter == "S" else "queries return at once, empty"
     story.set_headline(
         f"{subject.capitalize()} of {key_text(key)} in {who}. {silence.when()} no "
         f"{entity} was announced to it: {held}, and are not in the capture. Why: {gone.sentence}."
@@ -91,19 +106,17 @@ def abandoned_story(network: Network, interest: Interest) -> Story | None:
     return story
 
 
-def unanswered_story(network: Network, interest: Interest) -> Story | None:
+def unanswered_story(network: Network, interest: InterestRecord) -> Story | None:
     """A liveliness get, or subscriber with history, that never received its D_FINAL."""
     if "T" not in interest.options or interest.mode == "future" or interest.final_ns is not None:
         return None
-    labels, evidence = network.labels, network.evidence
-    session = evidence.sessions.get(interest.session)
-    is_lost = session is not None and session.closed_ns is not None
-    end_ns = session.closed_ns if session is not None and is_lost else evidence.last_ns
-    if end_ns is None or end_ns - interest.at.time_ns <= _PATIENCE_NS:
+    labels = network.labels
+    end_ns = network.session_end_ns(interest.session)
+    if end_ns - interest.at.time_ns <= _PATIENCE_NS:
         return None
     who, router = labels.who(interest.sender), labels.who(interest.receiver)
     key = key_text(interest.key)
-    story = Story("liveliness", "final_missing", "", interest.at, interest.key, interest.session)
+    story = Story("liveliness", "final_missing", interest.at, interest.key, interest.session)
     story.culprit = interest.receiver
     story.involve(interest.sender, interest.receiver)
     story.add_evidence(
@@ -132,7 +145,7 @@ def idle_subscriber_story(
     key = declaration.key
     if declaration.entity != "subscriber" or key is None or declaration.declared is None:
         return None
-    if network.labels.role(declaration.sender) == "router":
+    if network.role(declaration.sender) == "router":
         return None
     if any(intersects(flow.key, key) for flow in network.received_by(declaration.sender)):
         return None
@@ -146,13 +159,13 @@ def idle_subscriber_story(
         return None
     labels = network.labels
     flow = next(one for one in flows if one.key == found.declared)
-    story = Story("subscriber", found.cause, "", declaration.declared, key, declaration.session)
+    story = Story("subscriber", found.cause, declaration.declared, key, declaration.session)
     story.involve(declaration.sender, declaration.receiver, flow.sender)
     add_declaration(story, network, declaration, flow.first.time_ns)
     story.add_evidence(flow.first, f"{labels.who(flow.sender)} publishes {key_text(flow.key)}")
     story.headline = (
-        f"Subscriber {key_text(key)} of {labels.who(declaration.sender)} got nothing. "
-        f"{found.text[0].upper() if found.text[0].isalpha() else found.text[0]}{found.text[1:]} "
+        f"Subscriber {key_text(key)} of {labels.who(declaration.sender)} received nothing. "
+        f"{capitalized(found.text)} "
         f"({labels.who(flow.sender)} published it in packet {flow.first.packet})."
     )
     story.culprit = declaration.sender

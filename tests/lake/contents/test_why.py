@@ -146,7 +146,7 @@ def test_stories_agree_with_the_verdicts_of_the_tables(
                 row = rows[story.session, seq]
                 assert row["verdict"] in VERDICTS[story.cause], story.headline
                 if story.cause == "consolidated":
-                    assert f"{row['replies']} replies came, " in story.headline
+                    assert f"{row['replies']} replies arrived, " in story.headline
                     assert f", {row['delivered'] - row['errors']} delivered" in story.headline
                 compared += 1
     assert compared >= 80

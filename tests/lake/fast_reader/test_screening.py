@@ -62,7 +62,7 @@ def declare(rule: Rule, screen: Screen | None, monkeypatch: pytest.MonkeyPatch) 
         rule.page,
         rule.subjects,
         rule.needs_whole,
-        rule.judge,
+        rule.check,
         screen,
     )
     monkeypatch.setitem(RULES, rule.id, other)

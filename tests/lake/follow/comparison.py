@@ -13,7 +13,7 @@ from typing import Final
 
 import duckdb
 
-from tests.capture.recorded import write_capture
+from tests.capture.capture_file import write_capture
 from tests.lake import comparison
 from tests.lake.comparison import Tables
 from zenlake.capture.packet import Packet

@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.capture.recorded import parts_of, raw_packets, write_capture, write_recording
+from tests.capture.capture_file import write_capture
+from tests.capture.recorded import parts_of, raw_packets, write_recording
 from zenlake import trace
 from zenlake.lake.exact_reader.exact_tables import stage
 

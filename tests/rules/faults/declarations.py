@@ -91,7 +91,7 @@ def an_error_without_a_key(session: LegalSession) -> int:
     side = session.side()
     request = session.request_message(side, "a/b")
     session.send(side, request)
-    error = session.reply(1 - side, request.request_id, "", body=Err(b"bad"))
+    error = session.reply(request.request_id, "", body=Err(b"bad"))
     packet = session.send(1 - side, error)
     session.final(1 - side, request.request_id)
     return packet

@@ -58,7 +58,7 @@ def a_request_without_a_timeout(session: LegalSession) -> int:
 @fault("response-without-request")
 def a_reply_to_no_request(session: LegalSession) -> int:
     side = session.side()
-    return session.send(side, session.reply(side, 9_999, "a/b"))
+    return session.send(side, session.reply(9_999, "a/b"))
 
 
 @fault("response-without-request")
@@ -69,13 +69,13 @@ def a_final_of_no_request(session: LegalSession) -> int:
 @fault("response-after-final")
 def a_reply_after_the_final(session: LegalSession) -> int:
     side, number, key = session.query()
-    return session.send(1 - side, session.reply(1 - side, number, key))
+    return session.send(1 - side, session.reply(number, key))
 
 
 @fault("response-after-final")
 def an_error_of_a_queryable_after_the_final(session: LegalSession) -> int:
     side, number, key = session.query()
-    return session.send(1 - side, session.reply(1 - side, number, key, body=Err(b"Timeout")))
+    return session.send(1 - side, session.reply(number, key, body=Err(b"Timeout")))
 
 
 @fault("timeout-after-final", also=("response-key-empty",))
@@ -90,7 +90,7 @@ def a_reply_after_a_timeout_and_the_final(session: LegalSession) -> int:
     side, number = asked(session)
     session.send(1 - side, Response(number, WireExpr(0), Err(b"Timeout"), QOS_BYTES[0x0D]))
     session.final(1 - side, number)
-    return session.send(1 - side, session.reply(1 - side, number, "a/b"))
+    return session.send(1 - side, session.reply(number, "a/b"))
 
 
 @fault("response-final-repeated")
@@ -110,21 +110,21 @@ def a_request_without_a_final(session: LegalSession) -> int:
 @fault("reply-key-outside")
 def a_reply_on_another_key(session: LegalSession) -> int:
     side, number = asked(session)
-    packet = session.send(1 - side, session.reply(1 - side, number, "zz/outside"))
+    packet = session.send(1 - side, session.reply(number, "zz/outside"))
     return ended(session, side, number, packet)
 
 
 @fault("budget-exceeded")
 def more_replies_than_the_budget(session: LegalSession) -> int:
     side, number = asked(session, budget=2)
-    packets = [session.send(1 - side, session.reply(1 - side, number, "a/b")) for _ in range(3)]
+    packets = [session.send(1 - side, session.reply(number, "a/b")) for _ in range(3)]
     return ended(session, side, number, packets[2])
 
 
 @fault("response-qos")
 def a_reply_of_another_priority(session: LegalSession) -> int:
     side, number = asked(session)
-    reply = session.reply(1 - side, number, "a/b", qos=QOS_BYTES[0x09])
+    reply = session.reply(number, "a/b", qos=QOS_BYTES[0x09])
     return ended(session, side, number, session.send(1 - side, reply))
 
 
@@ -132,7 +132,7 @@ def a_reply_of_another_priority(session: LegalSession) -> int:
 def a_reply_with_a_consolidation(session: LegalSession) -> int:
     side, number = asked(session)
     body = Reply(Put(b"v"), ConsolidationMode.LATEST)
-    packet = session.send(1 - side, session.reply(1 - side, number, "a/b", body=body))
+    packet = session.send(1 - side, session.reply(number, "a/b", body=body))
     return ended(session, side, number, packet)
 
 

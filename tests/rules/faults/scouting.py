@@ -83,7 +83,7 @@ def a_query_to_a_group(group: Group) -> int:
 
 @fault("group-keep-alive", where="group")
 def a_keep_alive_to_a_group(group: Group) -> int:
-    return group.say(0, bytes(KeepAlive()))
+    return group.send_bytes(0, bytes(KeepAlive()))
 
 
 @fault("group-batch-large", where="group")

@@ -71,7 +71,7 @@ def test_silent_receiver_of_a_query_is_named() -> None:
     known = network(queryable(SERVER, ROUTER, "k/a"))
     answer = found(known, hop(), hop(ROUTER, SERVER, 101))
     assert (answer.cause, answer.nodes) == ("no_reply", [SERVER])
-    assert reason(known, answer, str, str) == "b1 received the query and stayed silent"
+    assert reason(known, answer, str, str) == "b1 received the query and sent no reply"
 
 
 def test_queryable_gone_at_a_later_hop_is_not_blamed_as_silent() -> None:

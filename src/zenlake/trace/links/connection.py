@@ -6,7 +6,6 @@ change how the rest is read (wire reference §14).
 
 from __future__ import annotations
 
-from heapq import merge
 from typing import Final
 
 from zenlake.capture.stream_events import Flow
@@ -14,26 +13,17 @@ from zenlake.limits import TRACE_UNDECIDED_BYTES_MAX, TRACE_WAITING_BATCHES_MAX
 from zenlake.trace.events import Missing, Undecoded
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.links import recognition
+from zenlake.trace.links.capture_order import Found, in_capture_order
 from zenlake.trace.links.evidence import AGAINST_BEGINNING, ON_KNOWN_LINK, UNDECIDED
-from zenlake.trace.links.patterns import MODES
+from zenlake.trace.links.modes import Modes
 from zenlake.trace.links.scanner import Piece
 from zenlake.trace.links.stream_reader import StreamReader
-from zenlake.trace.links.units import (
-    COMPRESSED,
-    IMPOSSIBLE,
-    LONG,
-    LOW_LATENCY,
-    PLAIN,
-    SHORT,
-    UNKNOWN,
-    WEBSOCKET,
-)
-from zenlake.trace.links.websocket import BINARY, frame_sizes, is_upgrade, opcode, unmask
+from zenlake.trace.links.units import WEBSOCKET
+from zenlake.trace.links.websocket import is_upgrade
 from zenlake.wire import Init, Open
 from zenlake.wire.message import Message
 
 LinkItem = LinkBatch | LinkClosed | Missing | Undecoded
-Found = LinkBatch | Missing | Undecoded
 
 _HEAD_BYTES_MAX: Final = 16_384
 _HEAD_END: Final = b"\r\n\r\n"
@@ -49,22 +39,19 @@ class Connection:
     """
 
     __slots__ = (
-        "_agreed",
         "_deferred",
         "_flow",
-        "_guessed",
         "_held",
         "_is_waiting",
         "_known_start",
         "_open",
         "_readers",
         "_target",
-        "_upgraded",
-        "is_handshake_over",
         "is_rejected",
         "is_zenoh",
         "link",
         "may_wait",
+        "modes",
         "out",
         "packet",
         "rejected_bytes",
@@ -89,11 +76,7 @@ class Connection:
         self.rejected_state = "not_zenoh"
         self.rejected_cause = "no Zenoh was found in it"
         self.rejected_bytes = [0, 0]
-        self.is_handshake_over = False
-        """Whether both directions have completed the handshake."""
-        self._agreed: tuple[int, int] | None = None
-        self._guessed: tuple[int, int] | None = None
-        self._upgraded = False
+        self.modes = Modes()
         self._held: tuple[list[Piece], list[Piece]] = ([], [])
         """Bytes that arrived before the protocol was recognised."""
         self._deferred = 0
@@ -107,7 +90,7 @@ class Connection:
         reader = self._readers[direction]
         if reader is None:
             reader = self._readers[direction] = StreamReader(self, direction)
-            if self._upgraded:
+            if self.modes.is_websocket:
                 reader.framing = WEBSOCKET
         return reader
 
@@ -115,14 +98,10 @@ class Connection:
         self._known_start[direction] = seen_syn
         self._open += 1
 
-    def closed(self, direction: int) -> bool:
-        """Marks a direction as closed; returns whether both are."""
+    def closed(self) -> bool:
+        """Marks one of the open directions as closed; returns whether it was the last."""
         self._open -= 1
         return self._open <= 0
-
-    def assume_zenoh(self) -> None:
-        """Treats the connection as Zenoh, because the user chose its port."""
-        self.is_zenoh = True
 
     def reject(self, state: str, cause: str) -> None:
         """Marks the connection as another protocol: from now on its bytes are only counted."""
@@ -152,7 +131,7 @@ class Connection:
                 self._known_start[direction] = True
                 begins = recognition.recognise(data)
                 # Too few bytes to recognise: they begin a handshake if the other direction does.
-                may_begin = begins == recognition.UNDECIDED and self._guessed is None
+                may_begin = begins == recognition.UNDECIDED and self.modes.guessed is None
                 if begins != recognition.ZENOH and not may_begin:
                     reader.look_for_start()
             reader.feed(data, packet, time_ns)
@@ -211,7 +190,7 @@ class Connection:
         self._is_waiting = False
         found = self.out
         if len(found) > 1 and any(item.direction != found[0].direction for item in found):
-            found = _in_order(found)
+            found = in_capture_order(found)
         self._target.extend(found)
         self.out.clear()
 
@@ -243,17 +222,9 @@ class Connection:
                 reader.finish()
         count = self.rejected_bytes[direction]
         if count:
-            cause = self.rejected_cause
+            state, cause = self.rejected_state, self.rejected_cause
             self.out.append(
-                Undecoded(
-                    self.packet,
-                    self.time_ns,
-                    self.link,
-                    direction,
-                    self.rejected_state,
-                    count,
-                    cause,
-                )
+                Undecoded(self.packet, self.time_ns, self.link, direction, state, count, cause)
             )
             self.rejected_bytes[direction] = 0
 
@@ -266,7 +237,7 @@ class Connection:
     def _recognise(self, direction: int) -> None:
         held = self._held[direction]
         data = held[0].data if len(held) == 1 else b"".join(piece.data for piece in held)
-        if self._upgraded:
+        if self.modes.is_websocket:
             self._recognise_websocket(direction, data)
             return
         found = recognition.recognise(data)
@@ -347,7 +318,7 @@ class Connection:
             self.reject("not_zenoh", "HTTP")
             return
         self._scan_deferred()
-        self._upgraded = True
+        self.modes.is_websocket = True
         for reader in self._readers:
             if reader is not None:
                 reader.framing = WEBSOCKET
@@ -363,22 +334,16 @@ class Connection:
             if len(data) > _HEAD_BYTES_MAX:
                 self.reject("not_zenoh", "WebSocket")
             return
-        at = end + len(_HEAD_END)
-        header, size = frame_sizes(data, at)
-        may_be = header != IMPOSSIBLE and size <= recognition.INIT_BYTES_MAX
-        if may_be and (header == UNKNOWN or at + header + size > len(data)):
+        frames = data[end + len(_HEAD_END) :]
+        found = recognition.recognise_websocket(frames)
+        if found == recognition.UNDECIDED:
             return
-        if may_be:
-            may_be = opcode(data, at) == BINARY
-        if may_be:
-            content = unmask(data[at : at + header], data[at + header : at + header + size])
-            may_be = recognition.is_init(content)
-        if not may_be:
+        if found != recognition.ZENOH:
             self.reject("not_zenoh", "WebSocket without Zenoh")
             return
         held = self._held[direction]
         last = held[-1]
-        held[:] = [Piece(0, data[at:], last.packet, last.time_ns)]
+        held[:] = [Piece(0, frames, last.packet, last.time_ns)]
         self.is_zenoh = True
         self._release(direction)
 
@@ -388,38 +353,19 @@ class Connection:
         """Changes framing and form of a direction after INIT_ACK and OPEN."""
         for message in messages:
             if isinstance(message, Init) and message.cookie is not None:
-                form = LOW_LATENCY if message.lowlatency else PLAIN
-                form = COMPRESSED if message.compression else form
-                cut = LONG if form == LOW_LATENCY else SHORT
-                self._agreed = (WEBSOCKET if self._upgraded else cut, form)
+                self.modes.agree(message)
             elif isinstance(message, Open):
                 self.switch_form(reader)
-                self.is_handshake_over = message.cookie is None
+                self.modes.is_handshake_over = message.cookie is None
 
     def switch_form(self, reader: StreamReader) -> None:
         """Applies the agreed form to the units after an OPEN."""
-        if self._agreed is None:
+        if self.modes.agreed is None:
             # The capture lacks the agreed form, but the next byte begins a unit.
-            self._guessed = None
+            self.modes.guessed = None
             reader.look_for_start(ON_KNOWN_LINK)
         else:
-            reader.framing, reader.form = self._agreed
-
-    def modes_of(self, reader: StreamReader) -> tuple[tuple[int, int], ...]:
-        """Framings and forms that units may have after a loss."""
-        if self._upgraded:
-            return ((WEBSOCKET, reader.form),)
-        if self._agreed is None:
-            # Without INIT_ACK every mode is possible until one was found.
-            return MODES if self._guessed is None else (self._guessed,)
-        if self.is_handshake_over or self._agreed == (SHORT, PLAIN):
-            return (self._agreed,)
-        return (self._agreed, (SHORT, PLAIN))
-
-    @property
-    def is_low_latency(self) -> bool:
-        agreed = self._agreed or self._guessed
-        return agreed is not None and agreed[1] == LOW_LATENCY
+            reader.framing, reader.form = self.modes.agreed
 
     @property
     def is_opening(self) -> bool:
@@ -435,13 +381,13 @@ class Connection:
         self.is_zenoh = True
         self._known_start[reader.direction] = True
         reader.framing, reader.form = framing, form
-        if self._agreed is None:
-            self._guessed = (framing, form)
+        if self.modes.agreed is None:
+            self.modes.guessed = (framing, form)
             self.link.form = form
             if framing == WEBSOCKET:
                 # The other direction keeps the short length until its units are found too.
                 self.reader(1 - reader.direction)
-                self._upgraded = True
+                self.modes.is_websocket = True
                 self.link.protocol = "ws"
 
     def numbers(self, direction: int) -> tuple[dict[int, int], int]:
@@ -451,19 +397,3 @@ class Connection:
             return {}, 0
         node = session.nodes[self.link.sides[direction]]
         return {key: channel.last_sn for key, channel in node.channels.items()}, session.mask
-
-
-def _in_order(items: list[Found]) -> list[Found]:
-    """Merges both directions by packet, and keeps the order within each.
-
-    The item of a gap has the packet that revealed the gap; it precedes the items after the gap.
-    """
-    both: list[list[tuple[int, int, Found]]] = [[], []]
-    for number in range(len(items) - 1, -1, -1):
-        item = items[number]
-        side = both[item.direction]
-        packet = min(item.packet, side[-1][0]) if side else item.packet
-        side.append((packet, number, item))
-    for side in both:
-        side.reverse()
-    return [item for _, _, item in merge(*both)]

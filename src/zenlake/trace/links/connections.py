@@ -88,7 +88,7 @@ class Connections:
             if link.end is None and event.cause in ("fin", "rst"):
                 sender = direction if event.cause == "fin" else flow.reset_by
                 link.end = LinkEnd(event.cause, sender, packet, time_ns)
-            if connection.closed(direction):
+            if connection.closed():
                 del self._by_flow[flow]
                 connection.may_wait = False
                 connection.release()
@@ -145,7 +145,7 @@ class Connections:
                 connection.opened(direction, seen_syn)
         if self._ports:
             if self._ports.intersection((port_of(flow.source), port_of(flow.destination))):
-                connection.assume_zenoh()
+                connection.is_zenoh = True
             else:
                 connection.reject("not_zenoh", "not on the requested ports")
         return connection

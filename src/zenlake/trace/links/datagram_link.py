@@ -20,6 +20,7 @@ from zenlake.trace.links.units import (
     LOW_LATENCY,
     PLAIN,
     Content,
+    form_of,
     read_content,
 )
 from zenlake.wire import Close, Fragment, Init, Open
@@ -189,9 +190,7 @@ class DatagramLink:
         )
         for message in read.messages:
             if isinstance(message, Init) and message.cookie is not None:
-                self._agreed = LOW_LATENCY if message.lowlatency else PLAIN
-                if message.compression:
-                    self._agreed = COMPRESSED
+                self._agreed = form_of(message)
             elif isinstance(message, Open):
                 self._forms[direction] = self._agreed
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from zenlake.trace.links.units import IMPOSSIBLE
+from zenlake.trace.links.websocket import BINARY, frame_sizes, opcode, unmask
 from zenlake.wire import Init
 from zenlake.wire.batch import decode_batch
 from zenlake.wire.headers import ID_BITS, INIT_ID
@@ -53,6 +55,17 @@ def recognise(data: bytes) -> str:
     elif len(data) < 3:
         return UNDECIDED
     return _other(data)
+
+
+def recognise_websocket(data: bytes) -> str:
+    """ZENOH if the first frame of a WebSocket is an INIT; UNDECIDED if it is not complete."""
+    header, size = frame_sizes(data, 0)
+    if header == IMPOSSIBLE or size > INIT_BYTES_MAX:
+        return OTHER
+    if header < 0 or header + size > len(data):
+        return UNDECIDED
+    content = unmask(data[:header], data[header : header + size])
+    return ZENOH if opcode(data, 0) == BINARY and is_init(content) else OTHER
 
 
 def is_init(content: bytes) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from heapq import heapify, heappop, heappush
+from operator import attrgetter
 from typing import Final
 
 from zenlake.limits import TRACE_CANDIDATES_MAX, TRACE_SCAN_BYTES_MAX
@@ -27,13 +28,7 @@ from zenlake.trace.links.evidence import (
     weigh,
 )
 from zenlake.trace.links.patterns import PATTERN_BYTES, may_go_on, pattern
-from zenlake.trace.links.units import (
-    PLAIN,
-    SHORT,
-    UNKNOWN,
-    WEBSOCKET,
-    unit_sizes,
-)
+from zenlake.trace.links.units import PLAIN, SHORT, UNKNOWN, WEBSOCKET, unit_sizes
 from zenlake.trace.links.websocket import opcode, unmask
 from zenlake.wire.defaults import DEFAULT_SN_MASK
 
@@ -177,7 +172,7 @@ class Scanner:
         waiting, end = self._waiting, self._runs[-1].end
         while waiting and (at_end or waiting[0][0] <= end):
             ready.append(heappop(waiting)[2])
-        ready.sort(key=_place)
+        ready.sort(key=attrgetter("at"))
         first = self._run_starts[0]
         for candidate in ready:
             if candidate.at < first:
@@ -296,7 +291,7 @@ class Scanner:
             return WAITING if may_be else DROPPED
         if not may_go_on(framing, form, run.data, start + size):
             return DROPPED
-        bits = weigh_unit(framing, form, run.data, at - run.at, start, size, numbers)
+        bits = _weigh_unit(framing, form, run.data, at - run.at, start, size, numbers)
         if bits == CONTRADICTION:
             return DROPPED
         candidate.bits += bits
@@ -326,7 +321,7 @@ class Scanner:
         return candidate.bits + PACKET_BITS >= bits
 
 
-def weigh_unit(
+def _weigh_unit(
     framing: int, form: int, data: bytes, at: int, start: int, size: int, numbers: Numbers
 ) -> int:
     """The bits of the unit at `at`, whose content begins at `start` and may be incomplete."""
@@ -336,7 +331,3 @@ def weigh_unit(
             return 1
         content = unmask(data[at:start], content)
     return weigh(form, content, len(content) == size, numbers)
-
-
-def _place(candidate: Candidate) -> int:
-    return candidate.at

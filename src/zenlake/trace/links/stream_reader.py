@@ -182,7 +182,7 @@ class StreamReader:
         self._suspect = None
         self._events.batch(packet, time_ns, content, read, "ok", earlier)
         connection = self._connection
-        if not connection.is_handshake_over:
+        if not connection.modes.is_handshake_over:
             connection.apply_handshake(self, read.messages)
 
     def _suspect_unit(self, unit: bytes, tail: bytes, packet: int, time_ns: int) -> None:
@@ -281,8 +281,10 @@ class StreamReader:
                 # The payload of a FRAGMENT extends to the end of the batch, which is missing.
                 read.messages.pop()
         self._events.batch(packet, time_ns, content, read, state, tuple(earlier))
-        if content and content[0] & ID_BITS == OPEN_ID and not self._connection.is_handshake_over:
-            self._connection.switch_form(self)
+        connection = self._connection
+        is_open = content and content[0] & ID_BITS == OPEN_ID
+        if is_open and not connection.modes.is_handshake_over:
+            connection.switch_form(self)
         return header + size - len(data)
 
     # --- losing and finding the framing --------------------------------------------------
@@ -297,7 +299,7 @@ class StreamReader:
         self._message = b""
         self._suspect = None
         demand = AFTER_LOSS if connection.is_zenoh else UNDECIDED
-        self.scanner = Scanner(connection.modes_of(self), before, mask, demand)
+        self.scanner = Scanner(connection.modes.possible(self.form), before, mask, demand)
 
     def held_bytes(self) -> int:
         held = self._pending.have + len(self._message)
@@ -309,7 +311,7 @@ class StreamReader:
 
     def look_for_start(self, demand: Demand = UNDECIDED) -> None:
         """Starts a search: the beginning was not captured, or was not recognised."""
-        modes = self._connection.modes_of(self)
+        modes = self._connection.modes.possible(self.form)
         if self._connection.is_zenoh and len(modes) == 1:
             demand = ON_KNOWN_LINK
         self.scanner = Scanner(modes, {}, 0, demand)
@@ -358,7 +360,8 @@ class StreamReader:
         if scanner is not None:
             passed = scanner.dropped_bytes + scanner.held_bytes
             last = scanner.pieces[-1] if scanner.pieces else None
-            if last is not None and self._connection.is_low_latency and _is_last_close(last.data):
+            is_low_latency = self._connection.modes.is_low_latency
+            if last is not None and is_low_latency and _is_last_close(last.data):
                 self._after_close(last.data, last.packet, last.time_ns)
                 passed -= len(last.data)
             self._events.no_unit_in(passed, self._lost_state)

@@ -12,6 +12,7 @@ from typing import Final, cast
 from zenlake.errors import WireError
 from zenlake.limits import BATCH_BYTES_MAX
 from zenlake.trace.links.websocket import frame_sizes
+from zenlake.wire import Init
 from zenlake.wire.batch import decode_batch, decode_low_latency
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.message import Message
@@ -46,6 +47,13 @@ def unit_sizes(framing: int, buffer: bytes, at: int) -> tuple[int, int]:
         if size > BATCH_BYTES_MAX:
             return IMPOSSIBLE, 0
     return framing, size
+
+
+def form_of(ack: Init) -> int:
+    """The form of the units after a handshake with this INIT_ACK."""
+    if ack.compression:
+        return COMPRESSED
+    return LOW_LATENCY if ack.lowlatency else PLAIN
 
 
 class Content:

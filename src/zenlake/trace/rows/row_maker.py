@@ -54,7 +54,8 @@ class RowMaker:
 
     def feed(self, item: LinkItem, events: list[TraceEvent]) -> None:
         if isinstance(item, LinkBatch):
-            self._batch(item)
+            cause = _WHY.get(item.state) if item.error is None else str(item.error)
+            self._add_batch(item, len(item.data), cause)
             if self._has_messages and item.packet > 0:
                 set_wire_sizes(item, events)
         for event in events:
@@ -66,7 +67,7 @@ class RowMaker:
                 add_loss(self.rows, event)
             elif isinstance(event, Undecoded):
                 if not isinstance(item, LinkBatch):
-                    self._undecoded(event)
+                    self._add_batch(event, event.bytes, event.cause)
             elif isinstance(event, SessionChanged) and ends_session(event):
                 self._session(event.session)
         if isinstance(item, LinkClosed):
@@ -90,38 +91,8 @@ class RowMaker:
         if not session.is_multicast or self.trace.remembers(session):
             add_session(self.rows, session)
 
-    def _batch(self, batch: LinkBatch) -> None:
-        self._add_batch(
-            batch.link,
-            batch.direction,
-            batch.packet,
-            batch.time_ns,
-            batch.state,
-            len(batch.data),
-            _WHY.get(batch.state) if batch.error is None else str(batch.error),
-        )
-
-    def _undecoded(self, event: Undecoded) -> None:
-        self._add_batch(
-            event.link,
-            event.direction,
-            event.packet,
-            event.time_ns,
-            event.state,
-            event.bytes,
-            event.cause,
-        )
-
-    def _add_batch(
-        self,
-        link: Link,
-        direction: int,
-        packet: int,
-        time_ns: int,
-        state: str,
-        size: int,
-        cause: str | None,
-    ) -> None:
+    def _add_batch(self, item: LinkBatch | Undecoded, size: int, cause: str | None) -> None:
+        link, packet = item.link, item.packet
         seq = self.seq(link, packet)
         batches = self.rows.wanted(BatchesRow)
         if batches is None or packet <= 0:
@@ -131,12 +102,12 @@ class RowMaker:
                 session=link.session,
                 link=link.name,
                 packet=packet,
-                time_ns=time_ns,
-                sender=link.sender(direction),
-                receiver=link.receiver(direction),
+                time_ns=item.time_ns,
+                sender=link.sender(item.direction),
+                receiver=link.receiver(item.direction),
                 protocol=link.protocol,
                 seq=seq,
-                state=state,
+                state=item.state,
                 bytes=size,
                 cause=cause,
             )

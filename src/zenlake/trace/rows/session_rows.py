@@ -43,8 +43,8 @@ def add_session(rows: Rows, session: Session) -> None:
             patch=session.patch,
             sn_bits=session.sn_bits,
             batch_size=session.batch_size,
-            opener_lease_ms=_ms(opener.lease_ms),
-            acceptor_lease_ms=_ms(acceptor.lease_ms),
+            opener_lease_ms=end.opener_lease_ms,
+            acceptor_lease_ms=end.acceptor_lease_ms,
             links=len(session.links),
             members=" ".join(members) if session.is_multicast else None,
             opener_address=opener.address,
@@ -61,10 +61,6 @@ def add_session(rows: Rows, session: Session) -> None:
             reason=None if session.is_multicast else reason_of(end, who),
         )
     )
-
-
-def _ms(lease_ms: int | None) -> float | None:
-    return None if lease_ms is None else float(lease_ms)
 
 
 def add_nodes(rows: Rows, session: Session) -> None:
@@ -91,26 +87,18 @@ def add_loss(rows: Rows, missing: Missing) -> None:
     losses = rows.wanted(LossesRow)
     if losses is None:
         return
-    link = missing.link
-    session = link.session
-    sender = receiver = None
-    if session is not None and session.is_multicast:
-        sender = session.members.get(link.ends[0])
-    elif session is not None:
-        side = link.sides[missing.direction]
-        sender, receiver = session.nodes[side], session.nodes[1 - side]
-    reliable = missing.reliable
+    sender, receiver = missing.nodes
     losses.append(
         LossesRow(
-            session=session,
-            link=link.name,
+            session=missing.link.session,
+            link=missing.link.name,
             packet=missing.packet,
             time_ns=missing.time_ns,
             kind=missing.kind,
             sender_zid=sender,
             receiver_zid=receiver,
             priority=missing.priority,
-            reliability=None if reliable is None else "reliable" if reliable else "best_effort",
+            reliability=missing.reliability,
             count=missing.count or None,
             bytes=missing.bytes or None,
             cause=missing.cause,

@@ -127,9 +127,9 @@ class Interests:
             if event.ignored is not None:
                 pass
             elif isinstance(message, Interest):
-                self._ask(event, message, ended)
+                self._feed_interest(event, message, ended)
             elif isinstance(message, Declare) and message.interest_id is not None:
-                self._answer(event, message, ended)
+                self._feed_declare(event, message, ended)
         elif isinstance(event, SessionChanged) and ends_session(event):
             for lifetime in self._open.in_session(event.session):
                 self._close(lifetime, "session", ended)
@@ -142,7 +142,9 @@ class Interests:
             self._close(lifetime, None if lifetime.session.closed_ns is None else "session", ended)
         return ended
 
-    def _ask(self, event: MessageSeen, interest: Interest, ended: list[InterestLifetime]) -> None:
+    def _feed_interest(
+        self, event: MessageSeen, interest: Interest, ended: list[InterestLifetime]
+    ) -> None:
         is_end = interest.mode == InterestMode.FINAL
         lifetime = self._find(event, interest.id, True, is_end, ended)
         if lifetime is None:
@@ -153,7 +155,9 @@ class Interests:
         else:
             lifetime.opened = event
 
-    def _answer(self, event: MessageSeen, declare: Declare, ended: list[InterestLifetime]) -> None:
+    def _feed_declare(
+        self, event: MessageSeen, declare: Declare, ended: list[InterestLifetime]
+    ) -> None:
         body = declare.body
         lifetime = self._find(event, declare.interest_id or 0, False, True, ended)
         if lifetime is None:

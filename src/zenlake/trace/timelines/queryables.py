@@ -108,6 +108,10 @@ class Queryables:
     def role(self, zid: str | None) -> str | None:
         return self.roles.get(zid or "")
 
+    def are_peers(self, one: str | None, other: str | None) -> bool:
+        """Whether both are peers, which announce everything to each other directly."""
+        return self.role(one) == "peer" and self.role(other) == "peer"
+
     def closer(self, session: str) -> str | None:
         return self.closers.get(session)
 
@@ -142,7 +146,7 @@ class Queryables:
 
     def _is_direct(self, one: Queryable, requester: str | None) -> bool:
         """Whether both are connected peers: no router relays between them."""
-        if self.role(requester) != "peer" or self.role(one.sender) != "peer":
+        if not self.are_peers(requester, one.sender):
             return False
         announced = self._announced_exactly.get((requester, one.key), ())
         return any(same.sender == one.sender for same in announced)
@@ -152,18 +156,16 @@ class Queryables:
 
         None for routers, because a router may relay what it declares.
         """
-        if node is None or self.roles.get(node) == "router":
+        if node is None or self.role(node) == "router":
             return None
-        for one in self._found(self._announced_by, node, key):
-            if one.is_alive(time_ns):
-                return one
-        return None
+        found = self._found(self._announced_by, node, key)
+        return next((one for one in found if one.is_alive(time_ns)), None)
 
     def has_one_link(self, zid: str | None) -> bool:
         """Whether a router or peer has only one neighbour in the capture: others may be hidden."""
         if zid is None:
             return True
-        return self.roles.get(zid) != "client" and len(self._neighbours[zid]) <= 1
+        return self.role(zid) != "client" and len(self._neighbours[zid]) <= 1
 
     def _found(self, trees: dict[str | None, Keys], zid: str | None, key: str) -> list[Queryable]:
         tree = trees.get(zid)
@@ -192,10 +194,7 @@ def hidden_text(encrypted: int, partial: int) -> str | None:
     return None
 
 
-def encrypted_bytes(undecoded: str | None) -> int:
+def undecoded_bytes(undecoded: str | None) -> dict[str, int]:
     """Parses `captures.undecoded`, such as `encrypted: 12 bytes; not_zenoh: 3 bytes`."""
-    for part in (undecoded or "").split("; "):
-        state, _, size = part.partition(": ")
-        if state == "encrypted" and size:
-            return int(size.split()[0])
-    return 0
+    parts = [part.partition(": ") for part in (undecoded or "").split("; ")]
+    return {state: int(size.split()[0]) for state, _, size in parts if size}

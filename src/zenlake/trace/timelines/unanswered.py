@@ -7,6 +7,7 @@ ones: that a key nearly matches, or that the capture lost packets.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from zenlake.semantics.causes import OWN_QUERYABLE, QueryCause
@@ -21,45 +22,21 @@ _NODES_NAMED: Final = 4
 _KEY_CHARACTERS_MAX: Final = 200
 
 
+@dataclass(slots=True, eq=False)
 class Hop:
     """One REQUEST without a reply on one link; `onward` has the requests that forwarded it."""
 
-    __slots__ = (
-        "final_ns",
-        "key",
-        "lost_ns",
-        "onward",
-        "requester",
-        "responder",
-        "seq",
-        "session",
-        "target",
-        "time_ns",
-    )
-
-    def __init__(
-        self,
-        session: str,
-        seq: int,
-        time_ns: int,
-        requester: str | None,
-        responder: str | None,
-        key: str | None,
-        target: str | None,
-        final_ns: int | None,
-        lost_ns: int | None,
-    ) -> None:
-        self.session = session
-        self.seq = seq
-        self.time_ns = time_ns
-        self.requester = requester
-        self.responder = responder
-        self.key = key
-        self.target = target
-        self.final_ns = final_ns
-        self.lost_ns = lost_ns
-        """When its session ended, if before the final response and the timeout."""
-        self.onward: list[Hop] = []
+    session: str
+    seq: int
+    time_ns: int
+    requester: str | None
+    responder: str | None
+    key: str | None
+    target: str | None
+    final_ns: int | None
+    lost_ns: int | None
+    """When its session ended, if before the final response and the timeout."""
+    onward: list[Hop] = field(default_factory=list)
 
     def leaves(self) -> Iterator[Hop]:
         if not self.onward:
@@ -108,7 +85,7 @@ def _blame_last_nodes(queryables: Queryables, hop: Hop) -> Unanswered:
     silent = [
         leaf.responder
         for leaf, one in zip(leaves, found, strict=True)
-        if one.cause == "no_reply" or queryables.roles.get(leaf.responder or "") != "router"
+        if one.cause == "no_reply" or queryables.role(leaf.responder) != "router"
     ]
     return Unanswered("no_reply", hop, silent) if silent else found[0]
 
@@ -151,26 +128,23 @@ def _not_asked(queryables: Queryables, hop: Hop, one: Queryable) -> QueryCause:
         return "not_visible"
     if hop.target == "all_complete":
         return "not_complete"
-    roles = queryables.roles
-    if roles.get(one.sender or "") == "peer" and roles.get(hop.requester or "") == "peer":
+    if queryables.are_peers(one.sender, hop.requester):
         return "not_relayed"
     return "not_passed_on"
 
 
 def is_hidden(queryables: Queryables, hop: Hop) -> bool:
     """Whether a node may have declared a queryable that the capture does not show."""
-    roles = queryables.roles
-    are_peers = roles.get(hop.responder or "") == roles.get(hop.requester or "") == "peer"
-    one_link = (
-        queryables.has_one_link(hop.responder) and not are_peers
-    )  # peers announce all declarations to each other
-    return one_link or queryables.hidden is not None
+    if queryables.hidden is not None:
+        return True
+    are_peers = queryables.are_peers(hop.responder, hop.requester)
+    return queryables.has_one_link(hop.responder) and not are_peers
 
 
 def reason(queryables: Queryables, found: Unanswered, who: Who, apart: Callable[[int], str]) -> str:
     """The cause as a sentence; `apart` formats a duration in nanoseconds."""
     hop, one = found.hop, found.queryable
-    key = "" if one is None else _short(one.key)
+    key = "" if one is None else short_key(one.key)
     sender = who(None if one is None else one.sender)
     if found.cause == OWN_QUERYABLE:
         return f"the requester's own queryable {key} is asked inside it: no link shows the replies"
@@ -181,7 +155,7 @@ def reason(queryables: Queryables, found: Unanswered, who: Who, apart: Callable[
     if found.cause == "no_reply":
         nodes = [who(zid) for zid in dict.fromkeys(found.nodes)]
         more = f" and {len(nodes) - _NODES_NAMED} more" if len(nodes) > _NODES_NAMED else ""
-        return f"{', '.join(nodes[:_NODES_NAMED])}{more} received the query and stayed silent"
+        return f"{', '.join(nodes[:_NODES_NAMED])}{more} received the query and sent no reply"
     if found.cause == "not_complete":
         return f"the target is all_complete, and the queryable {key} of {sender} is not complete"
     if found.cause == "not_relayed":
@@ -193,7 +167,7 @@ def reason(queryables: Queryables, found: Unanswered, who: Who, apart: Callable[
     if hop.key is None:
         return "the key is not known: its alias was declared before the capture"
     if found.cause == "no_queryable":
-        return "nobody ever declared a queryable for it"
+        return "no node ever declared a queryable for it"
     if queryables.hidden is not None and not queryables.has_one_link(hop.responder):
         return f"no queryable for it is seen, but {queryables.hidden}"
     return f"no queryable for it is seen; the capture shows only one link of {who(hop.responder)}"
@@ -208,17 +182,17 @@ def _absence_text(
     apart: Callable[[int], str],
 ) -> str:
     """The sentence for a queryable that did not exist at that time, or may not have existed."""
-    wording = Wording(who, _short, apart)
+    wording = Wording(who, short_key, apart)
     if cause == "gone":
         return f"it was gone: {describe_gone(queryables, one, time_ns, wording).sentence}"
     if cause == "not_yet_declared":
         return describe_late(queryables, one, time_ns, wording)[0]
     return (
-        f"{who(one.sender)} declared the queryable {_short(one.key)}; it has that from another "
+        f"{who(one.sender)} declared the queryable {short_key(one.key)}; it has that from another "
         "router, which may be gone: that is not in the capture, only link state says so"
     )
 
 
-def _short(key: str | None) -> str:
+def short_key(key: str | None) -> str:
     key = key or ""
     return key if len(key) <= _KEY_CHARACTERS_MAX else key[: _KEY_CHARACTERS_MAX - 1] + "…"

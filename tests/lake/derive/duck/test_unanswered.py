@@ -24,13 +24,13 @@ NAMED = ("gone", "not_yet_declared", "not_passed_on")
 """Causes with a node to blame, which the reason names too."""
 EXPECTED = {
     "own/state": ("own_queryable", "the requester's own queryable own/** is asked inside it"),
-    "nobody/answers/this": ("no_queryable", "nobody ever declared a queryable for it"),
+    "nobody/answers/this": ("no_queryable", "no node ever declared a queryable for it"),
     "gone/x": (
         "gone",
         f"it was gone: the queryable gone/x of node {SERVER} was undeclared 101 ms before",
     ),
     "later/x": ("not_yet_declared", f"node {SERVER} declared its queryable later/x only 52 ms"),
-    "silent/x": ("no_reply", f"node {SERVER} received the query and stayed silent"),
+    "silent/x": ("no_reply", f"node {SERVER} received the query and sent no reply"),
     "own/both": ("own_queryable", "the requester's own queryable own/** is asked inside it"),
 }
 
@@ -93,9 +93,9 @@ def test_why_has_the_same_causes(capture: Path) -> None:
     assert failed == {"nobody/answers/this", "gone/x", "later/x", "silent/x"}
     for key, words in {
         "own/state": "own queryable own/** is asked inside it",
-        "nobody/answers/this": "nobody ever declared a queryable",
+        "nobody/answers/this": "no node ever declared a queryable",
         "gone/x": "it was gone: the queryable gone/x",
-        "silent/x": "received the query and stayed silent",
+        "silent/x": "received the query and sent no reply",
     }.items():
         assert words in causes[key].headline
 

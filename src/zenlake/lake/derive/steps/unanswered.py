@@ -18,8 +18,8 @@ from zenlake.lake.schema.spanning import SPANNING
 from zenlake.trace.timelines.queryables import (
     Queryable,
     Queryables,
-    encrypted_bytes,
     hidden_text,
+    undecoded_bytes,
 )
 from zenlake.trace.timelines.unanswered import Hop, explain, link_hops, reason
 
@@ -160,7 +160,7 @@ def _of_capture(rows: Iterator[Row]) -> Iterator[Row]:
             if part == _QUERYABLES:
                 known.add(_queryable(row))
             elif row["how"] == "capture":
-                encrypted = encrypted_bytes(row["words"])
+                encrypted = undecoded_bytes(row["words"]).get("encrypted", 0)
             else:
                 partial += row["how"] == "partial"
                 known.connect(row["one_zid"], row["role"], row["other_zid"])

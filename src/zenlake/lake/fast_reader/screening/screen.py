@@ -223,7 +223,7 @@ class Screen:
         rows, keys, row, rules = asked
         event = self._messages.event(rows, keys, row)
         seen = self._checker.seen(event)
-        if any(rule.judge(event.message, seen) is not None for rule in rules):
+        if any(rule.check(event.message, seen) is not None for rule in rules):
             self.doubted[int(rows.pair[row])] = True
 
     def _apply_to_batch(self, asked: tuple[Decoded, int, list[Rule]]) -> None:
