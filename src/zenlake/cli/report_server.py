@@ -30,6 +30,7 @@ _WAITING: Final = """<!doctype html><meta charset="utf-8"><meta http-equiv="refr
 <title>zenlake</title><p>No version of the lake yet. This page reloads automatically.</p>
 """
 _HEADERS: Final = {
+    "Allow": "GET, HEAD",
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -139,6 +140,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_HEAD(self) -> None:
         self._answer(with_body=False)
+
+    def do_POST(self) -> None:
+        """Any other method of HTTP; the base class answers 501 to names that are none."""
+        text = b"only GET and HEAD\n"
+        self._send(HTTPStatus.METHOD_NOT_ALLOWED, "text/plain", text, with_body=True)
+
+    do_PUT = do_DELETE = do_OPTIONS = do_PATCH = do_TRACE = do_POST
 
     def _answer(self, with_body: bool) -> None:
         if not self._is_own_request():
