@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -227,6 +228,18 @@ def test_the_query_may_come_from_standard_input(
 def test_a_missing_lake_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sql", "--lake", str(tmp_path), "SELECT 1"]) == 2
     assert capsys.readouterr().err == f"zenlake: {tmp_path}: there is no lake\n"
+
+
+def test_a_lake_without_its_option_is_an_error_that_names_it(
+    lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small_lake.lake(tmp_path, "a")
+    for folder, quoted in ((tmp_path, str(tmp_path)), (lake, shlex.quote(str(lake)))):
+        assert main(["sql", str(folder), "SELECT 1"]) == 2
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert f"it is a lake and not captures: zenlake sql --lake {quoted} ..." in printed.err
+        assert printed.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut"])
