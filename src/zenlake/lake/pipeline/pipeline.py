@@ -21,6 +21,7 @@ from zenlake.lake.derive.duck.build import (
 )
 from zenlake.lake.derive.publications import PUBLICATIONS
 from zenlake.lake.errors import LakeError
+from zenlake.lake.file_lists import File, Files
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
 from zenlake.lake.pipeline.failures import one_line_spark_errors
@@ -191,7 +192,7 @@ class _SpanningFiles:
     """The files of tables that span the splits of a capture."""
 
     def __init__(self) -> None:
-        self.files: list[dict[str, Any]] = []
+        self.files: list[File] = []
         self.counts = dict(NO_QUERIES)
         self.replaced: set[str] = set()
         """Tables whose files from splits are not used, and paths of single files that are not."""
@@ -206,7 +207,7 @@ class _SpanningFiles:
 
 
 def _spanning_job(
-    job: Job, tasks: list[list[dict[str, Any]]], scope: str, builds: Collection[Derivation]
+    job: Job, tasks: list[list[File]], scope: str, builds: Collection[Derivation]
 ) -> Job:
     """A job that runs some builds, with the files that they read."""
     reads = frozenset[str]().union(*(build.reads for build in builds))
@@ -224,10 +225,10 @@ class _Tables:
 
     def __init__(self, results: list[Result], outcome: Outcome) -> None:
         self.rows: list[dict[str, Any]] = []
-        self.files: dict[str, list[dict[str, Any]]] = {}
+        self.files: Files = {}
         self.split: dict[str, list[Result]] = {}
         """Results of captures that were read in splits, by path."""
-        self.staged: dict[str, list[list[dict[str, Any]]]] = {}
+        self.staged: dict[str, list[list[File]]] = {}
         """Files of these captures, a list for each task."""
         self._outcome = outcome
         whole: list[Result] = []
@@ -253,7 +254,7 @@ class _Tables:
         if not is_split:
             self.add_files(result["files"])
 
-    def add_files(self, files: list[dict[str, Any]]) -> None:
+    def add_files(self, files: list[File]) -> None:
         for file in files:
             if file["table"] in TABLES:
                 self.files.setdefault(file["table"], []).append(file)
