@@ -162,8 +162,6 @@ class Settled(NamedTuple):
     """Files of final rows."""
     pending: list[File]
     events: Paths
-    given_up: int
-    """The number of events that are still needed."""
 
 
 def count_events(events: Paths) -> int:
@@ -275,7 +273,7 @@ class _Settling:
         events["node_events"] = paths_of(written)
         if given_up:
             files += self._loss(given_up)
-        return Settled(files, pending, events, given_up)
+        return Settled(files, pending, events)
 
     def _chosen(self, rows: Frame, settled: Frame, how: str) -> Frame:
         text = f"""SELECT rows.* FROM {{rows}} AS rows LEFT {how} JOIN {{settled}} AS settled

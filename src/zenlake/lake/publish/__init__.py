@@ -13,6 +13,7 @@ The input is the files of a run and rows of `captures`, the output a new version
     removal          removes captures from the files of a table
     snapshot         Snapshot: the files of one version, for readers
     manifest         the captures in a version
+    requests         several requests to a store at the same time
     local_copy       a snapshot of a store, copied to this machine
     old_format       lakes from before Delta tables
 

@@ -24,6 +24,7 @@ from zenlake.lake.address import Address, parse
 from zenlake.lake.errors import LakeError
 from zenlake.lake.parquet.statistics import TextBounds, statistics
 from zenlake.lake.path_safety import check_file_name, check_table_name
+from zenlake.lake.publish.captures_table import CAPTURES
 from zenlake.lake.publish.delta_table import DataFile, Table
 from zenlake.lake.publish.manifest import COUNTS, CaptureEntry, Manifest
 from zenlake.lake.publish.publication_log import Publication
@@ -35,7 +36,6 @@ from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
 NAMES: Final = ("_versions", "_current", "_lock")
 _EMPTY_FILE: Final = "empty.parquet"
 _CONVERTED: Final = "_converted"
-_CAPTURES: Final = "captures"
 _DAMAGE: Final = (AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -118,7 +118,7 @@ def convert(lake: Address) -> None:
         versions = {name: _converted(folder / name, name, old) for name in _others(old)}
         _publish(folder, old, versions)
         # All files exist now; from here on they are only moved into place, `captures` last.
-        for name in (*versions, _CAPTURES):
+        for name in (*versions, CAPTURES):
             place = os.path.join(lake.path, name)
             if os.path.islink(place):
                 os.unlink(place)
@@ -132,7 +132,7 @@ def convert(lake: Address) -> None:
 
 
 def _others(old: Snapshot) -> list[str]:
-    return [name for name in old.manifest.tables if name in TABLES and name != _CAPTURES]
+    return [name for name in old.manifest.tables if name in TABLES and name != CAPTURES]
 
 
 def _converted(place: Address, name: str, old: Snapshot) -> int:
@@ -158,7 +158,7 @@ def _linked(file: Path, place: Address) -> DataFile:
 
 def _publish(folder: Address, old: Snapshot, versions: dict[str, int]) -> None:
     rows = []
-    for file in old.files(_CAPTURES):
+    for file in old.files(CAPTURES):
         for row in pq.read_table(file).to_pylist():
             entry = old.manifest.captures[row["capture"]]
             rows.append(
@@ -170,10 +170,10 @@ def _publish(folder: Address, old: Snapshot, versions: dict[str, int]) -> None:
                     "schema_version": entry.schema_version,
                 }
             )
-    place = folder / _CAPTURES
-    table = Table.create(place, TABLES[_CAPTURES].arrow, TABLE_SETTINGS)
+    place = folder / CAPTURES
+    table = Table.create(place, TABLES[CAPTURES].arrow, TABLE_SETTINGS)
     target = Path(place.path, "converted.parquet")
-    pq.write_table(pa.Table.from_pylist(rows, TABLES[_CAPTURES].arrow), target)
+    pq.write_table(pa.Table.from_pylist(rows, TABLES[CAPTURES].arrow), target)
     metadata = pq.read_metadata(target)
     stats = statistics(metadata, TextBounds())
     added = DataFile(target.name, target.stat().st_size, metadata.num_rows, stats)
