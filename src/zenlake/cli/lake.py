@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import sys
 from typing import Any, Final
 
 from zenlake.cli.cells import time_text
 from zenlake.cli.extras import needs_extra
-from zenlake.cli.output import Lines, print_json, safe
+from zenlake.cli.output import print_json, print_lines, safe
 from zenlake.cli.table import table_lines
 from zenlake.errors import LocalError
 from zenlake.lake.address import parse
@@ -85,11 +84,8 @@ def _list(manifest: Manifest, as_json: bool) -> None:
         for fact in facts:
             print_json(fact)
         return
-    lines = Lines(sys.stdout)
     right = [name in (*_COUNTED, "bytes") for name in _COLUMNS]
-    for line in table_lines(_COLUMNS, map(_cells, facts), right):
-        lines.add(line)
-    lines.flush()
+    print_lines(table_lines(_COLUMNS, map(_cells, facts), right))
 
 
 def _facts(entry: CaptureEntry) -> dict[str, Any]:

@@ -88,17 +88,12 @@ def run(args: argparse.Namespace) -> int:
 
 def config_of(args: argparse.Namespace) -> Config:
     from zenlake.api.config.config import Config
-    from zenlake.cli.router import insert_setting, key_and_value
+    from zenlake.cli.router import insert_setting, key_and_value, set_network
 
     config = Config() if args.config is None else Config.from_file(args.config)
     if args.mode is not None or "mode" not in config.explicit():
         config.insert_json5("mode", json.dumps(args.mode or "client"))
-    if args.connect:
-        config.insert_json5("connect/endpoints", json.dumps(args.connect))
-    if args.listen:
-        config.insert_json5("listen/endpoints", json.dumps(args.listen))
-    if args.no_multicast_scouting:
-        config.insert_json5("scouting/multicast/enabled", "false")
+    set_network(config, args)
     for text in args.cfg or ():
         insert_setting(config, *key_and_value(text))
     set_recording(config, args, args.path)

@@ -39,8 +39,8 @@ def _nodes(database: Database, axis: TimeAxis) -> list[list[Any]]:
 
 
 def _edges(database: Database, names: Names) -> list[list[Any]]:
-    rows = database.rows("""
-        SELECT opener_zid, acceptor_zid, count(*), count(*) FILTER (outcome IN ('lost', 'refused'))
+    rows = database.rows(f"""
+        SELECT opener_zid, acceptor_zid, count(*), count(*) FILTER ({BAD})
         FROM chosen_sessions WHERE members IS NULL GROUP BY ALL ORDER BY 3 DESC, 1, 2""")
     found = []
     for opener, acceptor, number, bad in rows:

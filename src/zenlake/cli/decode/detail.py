@@ -7,14 +7,13 @@ from typing import Any, Final
 
 from zenlake.cli.decode.text import (
     ZID_DIGITS,
-    count_text,
     key_text,
     lease_text,
     preview,
     qos_text,
     stamp_text,
 )
-from zenlake.cli.output import safe
+from zenlake.cli.output import count_text, safe
 from zenlake.errors import WireError
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.session import close_reason, lease_ms

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from zenlake.cli.decode.detail import detail_of
-from zenlake.cli.decode.text import ZID_DIGITS, count_text, lease_text, ms_text
-from zenlake.cli.output import RESET, safe, style_code
+from zenlake.cli.decode.text import ZID_DIGITS, lease_text, ms_text
+from zenlake.cli.output import RESET, count_text, safe, style_code
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
 from zenlake.trace.link import Link
 from zenlake.trace.message_attributes import time_text
