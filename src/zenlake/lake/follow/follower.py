@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from zenlake.capture.recordings import recording_bytes
 from zenlake.lake.address import parse
 from zenlake.lake.errors import LakeError
 from zenlake.lake.file_lists import File, Files, files_by_table, row_count
@@ -16,7 +17,7 @@ from zenlake.lake.follow.all_samples import compare_all, uncompared_samples
 from zenlake.lake.follow.derivation import Derivation
 from zenlake.lake.follow.followed_capture import FollowedCapture
 from zenlake.lake.follow.reader_client import ReaderClient, ReaderDied
-from zenlake.lake.follow.recordings import first_segment, is_whole, recording_id, size_of
+from zenlake.lake.follow.recordings import first_segment, is_whole, recording_id
 from zenlake.lake.follow.settings import Progress, Settings
 from zenlake.lake.follow.state import FollowState, state_folder
 from zenlake.lake.jobs import Result
@@ -196,7 +197,7 @@ class Follower:
             reader.close()
 
     def _capture_row(self, found: Result, new: Files, end: Files) -> dict[str, Any]:
-        facts = {"path": self._capture.name, "sha256": None, "size": size_of(self._path)}
+        facts = {"path": self._capture.name, "sha256": None, "size": recording_bytes(self._path)}
         row = capture_row(facts, [found])
         known = self._capture.state.counts
         counts = {

@@ -25,11 +25,11 @@ from zenlake.lake.file_lists import File, Files
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
 from zenlake.lake.pipeline.failures import one_line_spark_errors
-from zenlake.lake.pipeline.grouping import grouped
 from zenlake.lake.pipeline.survey_captures import survey_captures
 from zenlake.lake.pipeline.table_task import NO_QUERIES, derive_capture, make_tables
 from zenlake.lake.pipeline.tasks import parallelism, run_tasks
 from zenlake.lake.plan.capture_names import size_of
+from zenlake.lake.plan.grouping import grouped
 from zenlake.lake.plan.inputs import captures_in
 from zenlake.lake.plan.survey_task import TASKS_PER_CORE
 from zenlake.lake.publish import Manifest, Store

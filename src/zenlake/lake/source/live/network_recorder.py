@@ -11,8 +11,8 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Final
 
+from zenlake.capture.recordings import is_recording
 from zenlake.lake.errors import LakeError
-from zenlake.lake.source.live.recording_folder import is_recording
 
 if TYPE_CHECKING:
     from zenlake.lake.source.live.options import Network

@@ -9,17 +9,14 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from zenlake.capture.recordings import is_recording
 from zenlake.errors import LocalError
 from zenlake.lake.errors import LakeError
 from zenlake.lake.plan.inputs import local_path
 from zenlake.lake.source.live.capture_folder import CaptureFolder
 from zenlake.lake.source.live.live_files import Cut, LiveFile, LiveFolder
 from zenlake.lake.source.live.offsets import Offset
-from zenlake.lake.source.live.recording_folder import (
-    RecordingFolder,
-    is_recording,
-    sealed_or_not,
-)
+from zenlake.lake.source.live.recording_folder import RecordingFolder, sealed_or_not
 from zenlake.lake.source.planning import cores
 from zenlake.limits import STREAM_HANDSHAKE_SECONDS_MAX
 
@@ -67,14 +64,10 @@ def open_folder(path: str) -> LiveFolder:
     if is_recording(place):
         return RecordingFolder(place, path)
     folder = CaptureFolder(place, path)
-    if not folder.files() and not _may_become_captures(place):
+    # In an empty folder a capture may be started later.
+    if not folder.files() and os.listdir(place):
         raise LocalError(f"{path} is no recording and has no captures (*.pcap, *.pcapng)")
     return folder
-
-
-def _may_become_captures(path: str) -> bool:
-    """Whether the folder is empty: a capture may be started later."""
-    return not os.listdir(path)
 
 
 class Planner:
@@ -160,7 +153,7 @@ class Planner:
 
         A single block may exceed the byte limit, because the stream could not continue otherwise.
         """
-        found = quiet = start = start._replace(oldest_open=None)
+        found = quiet = start = start.plain()
         last_ns = 0
         used_bytes = used_files = 0
         files = self._folder.files()
