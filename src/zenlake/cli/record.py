@@ -79,11 +79,11 @@ def run(args: argparse.Namespace) -> int:
     start_log(args.log, is_json=False, default="warn", stream=sys.stderr)
     ending = Ending()
     with record_with(config, keys, tokens) as recording:
-        shown = _Shown(recording, args)
-        shown.begin()
+        display = _Display(recording, args)
+        display.begin()
         while not ending.wait(min(_LOOK_S, args.progress)) and not recording.failure:
-            shown.look()
-    return shown.finish()
+            display.update()
+    return display.finish()
 
 
 def config_of(args: argparse.Namespace) -> Config:
@@ -100,7 +100,7 @@ def config_of(args: argparse.Namespace) -> Config:
     return config
 
 
-class _Shown:
+class _Display:
     """The output of the command: JSON lines, or a progress line on a terminal."""
 
     def __init__(self, recording: Recording, args: argparse.Namespace) -> None:
@@ -118,7 +118,7 @@ class _Shown:
         else:
             print(f"recording into {path}, Ctrl-C ends it", file=sys.stderr, flush=True)
 
-    def look(self) -> None:
+    def update(self) -> None:
         now = time.monotonic()
         if now - self._shown_at < self._every_s:
             return

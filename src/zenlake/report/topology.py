@@ -24,7 +24,7 @@ def topology(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]
             "SELECT outcome, count(*) FROM chosen_sessions GROUP BY 1 ORDER BY 2 DESC, 1"
         ),
         "bad": _bad(database, names, axis),
-        "badInAll": database.one(f"SELECT count(*) FROM chosen_sessions WHERE {BAD}")[0],
+        "badInAll": database.count(f"chosen_sessions WHERE {BAD}"),
     }
 
 

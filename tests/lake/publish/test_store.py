@@ -181,7 +181,7 @@ def test_commits_of_a_dead_run_are_undone(tmp_path: Path) -> None:
         captures.commit(facts=facts)
         table = Table.open(store.address / "messages")
         assert table is not None
-        dead._changed("messages", table, files["messages"], frozenset())
+        dead._commit_files("messages", table, files["messages"], frozenset())
         dead._place("samples", files["samples"][0])
     assert contents(store) == expected({"a": 1})
     with store.begin() as run:
@@ -226,8 +226,8 @@ def test_a_repeated_commit_is_harmless(tmp_path: Path) -> None:
         table = Table.open(store.address / "messages")
         assert table is not None
         twice = publisher.Publisher(run.lake, run.name, run.staging)
-        table = twice._changed("messages", table, files["messages"], frozenset())
-        again = twice._changed("messages", table, files["messages"], frozenset())
+        table = twice._commit_files("messages", table, files["messages"], frozenset())
+        again = twice._commit_files("messages", table, files["messages"], frozenset())
         assert again.version == table.version
 
 

@@ -38,7 +38,7 @@ from zenlake.lake.merge.shared_files import SharedFiles
 from zenlake.lake.merge.split import Tables, read_split
 from zenlake.lake.parquet.trace_ids import with_copies
 from zenlake.lake.pipeline.delivery import deliver, fetched, scratch_folder
-from zenlake.lake.pipeline.survey_captures import as_given, opened_capture
+from zenlake.lake.pipeline.survey_captures import opened_capture
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.published import READ_COUNTS
 
@@ -154,7 +154,8 @@ def _read(capture: Job, job: Job, written: SharedFiles, folder: Path) -> Result:
             trace = read_split(split_of({**opened, "only": job["only"]}), write)
         except ZenlakeError as error:
             rows.discard()
-            return {**found, "error": as_given(str(error), opened["path"], capture["path"])}
+            # A capture in a store was read from a copy.
+            return {**found, "error": str(error).replace(opened["path"], capture["path"])}
     if progress is not None:
         progress.report()
     return {**found, "trace": facts_of(trace), "counts": counts}

@@ -69,10 +69,10 @@ class Appender(Publisher):
             self._check_order(lock, address, int(batch.mark["batch"]))
             is_first = address not in lock.publication.followed
             gone = replaced_captures(before, [row]) if is_first else frozenset[str]()
-            opened = self._opened(lock)
-            found = _Found()
+            opened = self._open_tables(lock)
+            found = _NewNames()
             tables = results_by_key(
-                opened, lambda name: self._appended(name, opened[name], batch, gone, found)
+                opened, lambda name: self._commit_batch(name, opened[name], batch, gone, found)
             )
             rows = [one for one in before if one["capture"] not in {*gone, capture}]
             marks = marks_left(lock, before, gone) | {address: dict(batch.mark)}
@@ -90,8 +90,8 @@ class Appender(Publisher):
             cause = "another run has replaced or removed it, or follows it too"
             raise LakeError(f"{address} cannot be followed any further: {cause}", self._lake)
 
-    def _appended(
-        self, name: str, table: Table, batch: Batch, gone: frozenset[str], found: _Found
+    def _commit_batch(
+        self, name: str, table: Table, batch: Batch, gone: frozenset[str], found: _NewNames
     ) -> Table:
         active = {one.name: one for one in table.active_files()}
         remove = [self._active(name, one, active) for one in batch.removed.get(name, ())]
@@ -129,7 +129,7 @@ class Appender(Publisher):
         return active[name]
 
 
-class _Found:
+class _NewNames:
     """Collects the names that files get in the lake."""
 
     def __init__(self) -> None:

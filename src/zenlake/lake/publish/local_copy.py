@@ -26,10 +26,10 @@ def on_this_machine(snapshot: Snapshot, only: Collection[str] | None = None) -> 
         yield snapshot
         return
     with exit_cleanups.temporary_folder() as folder:
-        yield _copied(snapshot, folder, only)
+        yield _copy_tables(snapshot, folder, only)
 
 
-def _copied(snapshot: Snapshot, folder: Path, only: Collection[str] | None) -> Snapshot:
+def _copy_tables(snapshot: Snapshot, folder: Path, only: Collection[str] | None) -> Snapshot:
     tables = [name for name in snapshot.manifest.tables if only is None or name in only]
     files = [(table, one) for table in tables for one in snapshot.addresses(table)]
     names: Paths = {table: [] for table in tables}

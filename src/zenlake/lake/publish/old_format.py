@@ -115,7 +115,7 @@ def convert(lake: Address) -> None:
         old = snapshot(lake)
         folder = lake / _CONVERTED
         shutil.rmtree(folder.path, ignore_errors=True)
-        versions = {name: _converted(folder / name, name, old) for name in _others(old)}
+        versions = {name: _convert_table(folder / name, name, old) for name in _other_tables(old)}
         _publish(folder, old, versions)
         # All files exist now; from here on they are only moved into place, `captures` last.
         for name in (*versions, CAPTURES):
@@ -131,18 +131,18 @@ def convert(lake: Address) -> None:
     Path(lake.path, "_lock").unlink(missing_ok=True)
 
 
-def _others(old: Snapshot) -> list[str]:
+def _other_tables(old: Snapshot) -> list[str]:
     return [name for name in old.manifest.tables if name in TABLES and name != CAPTURES]
 
 
-def _converted(place: Address, name: str, old: Snapshot) -> int:
+def _convert_table(place: Address, name: str, old: Snapshot) -> int:
     """Creates a table with hard links to the files of the old one; returns its version."""
     table = Table.create(place, TABLES[name].arrow, TABLE_SETTINGS)
-    files = [_linked(file, place) for file in old.files(name)]
+    files = [_link_file(file, place) for file in old.files(name)]
     return table.commit(add=files, facts={"converted": old.version}).version
 
 
-def _linked(file: Path, place: Address) -> DataFile:
+def _link_file(file: Path, place: Address) -> DataFile:
     target = Path(place.path, file.name)
     try:
         os.link(file, target)

@@ -69,7 +69,7 @@ def hold_lock(
 
     `reload` opens the newest version of the table `captures`.
     """
-    state, captures = _acquired(run, captures, reload)
+    state, captures = _acquire(run, captures, reload)
     lock = PublishLock(run, captures, state.publication)
     try:
         yield lock, state.lock
@@ -78,7 +78,7 @@ def hold_lock(
             lock.release()
 
 
-def _acquired(run: str, captures: Table, reload: Callable[[], Table]) -> tuple[LogState, Table]:
+def _acquire(run: str, captures: Table, reload: Callable[[], Table]) -> tuple[LogState, Table]:
     deadline = time.monotonic() + LAKE_WAIT_SECONDS_MAX
     pause, longest = _POLL_SECONDS
     while True:

@@ -75,9 +75,11 @@ class Publisher:
         with self._locked() as lock:
             if not lock.publication.version:
                 raise LakeError("there is no lake", self._lake)
-            tables = self._opened(lock)
+            tables = self._open_tables(lock)
             before = {name: table.version for name, table in tables.items()}
-            compacted = {name: self._compacted(lock, name, one, 1) for name, one in tables.items()}
+            compacted = {
+                name: self._compact_table(lock, name, one, 1) for name, one in tables.items()
+            }
             if before == {name: table.version for name, table in compacted.items()}:
                 return lock.publication.version
             return self._commit_publication(lock, compacted, None, lock.publication.followed)
@@ -85,7 +87,7 @@ class Publisher:
     def vacuum(self, hours: int) -> dict[str, int]:
         with self._locked() as lock:
             found = {}
-            tables = self._opened(lock)
+            tables = self._open_tables(lock)
             for name, table in {CAPTURES: lock.captures, **tables}.items():
                 lock.renew()
                 found[name] = len(table.vacuum(hours))
@@ -102,7 +104,7 @@ class Publisher:
     def _locked(self) -> Iterator[PublishLock]:
         if self._lake.is_local and old_format.is_there(self._lake):
             old_format.convert(self._lake)
-        captures = Table.open(self._lake / CAPTURES) or self._created(CAPTURES)
+        captures = Table.open(self._lake / CAPTURES) or self._create(CAPTURES)
         with (
             self._scratch_folder(),
             hold_lock(self._run, captures, partial(self._must_open, CAPTURES)) as (lock, dead),
@@ -143,19 +145,20 @@ class Publisher:
 
     # --- tables ------------------------------------------------------------------------------
 
-    def _created(self, name: str) -> Table:
+    def _create(self, name: str) -> Table:
         return Table.create(self._lake / name, TABLES[name].arrow, TABLE_SETTINGS)
 
-    def _opened(self, lock: PublishLock) -> dict[str, Table]:
+    def _open_tables(self, lock: PublishLock) -> dict[str, Table]:
         """All tables but `captures`, with the content of the last publication."""
         names = (name for name in TABLES if name != CAPTURES)
-        return results_by_key(names, lambda name: self._ready(name, lock.publication))
+        return results_by_key(names, lambda name: self._open_published(name, lock.publication))
 
-    def _ready(self, name: str, publication: Publication) -> Table:
+    def _open_published(self, name: str, publication: Publication) -> Table:
+        """Opens or creates a table; undoes the commits of a run that died, and adds columns."""
         if name in publication.tables:
             table = self._must_open(name)
         else:
-            table = Table.open(self._lake / name) or self._created(name)
+            table = Table.open(self._lake / name) or self._create(name)
         published = publication.tables.get(name, 0)
         if table.version > published and any(
             version > published for version, facts in table.facts() if "run" in facts
@@ -165,7 +168,9 @@ class Publisher:
             table = table.add_columns(TABLES[name].arrow, {"columns": sorted(missing)})
         return table
 
-    def _compacted(self, lock: PublishLock, name: str, table: Table, small_files_max: int) -> Table:
+    def _compact_table(
+        self, lock: PublishLock, name: str, table: Table, small_files_max: int
+    ) -> Table:
         """Joins small files, but not the pending ones of captures that are followed."""
         files = table.active_files()
         small = [one for one in files if one.size < SMALL_BYTES and not is_pending(one.name)]
@@ -191,18 +196,18 @@ class Publisher:
         files: Files,
         gone: frozenset[str],
     ) -> int:
-        opened = self._opened(lock)
+        opened = self._open_tables(lock)
         tables = results_by_key(
-            opened, lambda name: self._changed(name, opened[name], files.get(name, ()), gone)
+            opened, lambda name: self._commit_files(name, opened[name], files.get(name, ()), gone)
         )
         lock.renew()
         limit = LAKE_SMALL_FILES_MAX
-        tables = {name: self._compacted(lock, name, one, limit) for name, one in tables.items()}
+        tables = {name: self._compact_table(lock, name, one, limit) for name, one in tables.items()}
         rows = [row for row in before if row["capture"] not in gone]
         rows += [dict(row) for row in new]
         return self._commit_publication(lock, tables, rows, marks_left(lock, before, gone))
 
-    def _changed(
+    def _commit_files(
         self, name: str, table: Table, files: Iterable[File], gone: frozenset[str]
     ) -> Table:
         if table.has_committed(self._run):
@@ -236,9 +241,9 @@ class Publisher:
 
     def _empty_file(self, table: str) -> DataFile:
         """A file without rows, so that readers of Parquet find the columns of an empty table."""
-        return self._place(table, self._written(table, [])._asdict())
+        return self._place(table, self._write_rows(table, [])._asdict())
 
-    def _written(self, table: str, rows: list[dict[str, Any]]) -> WrittenFile:
+    def _write_rows(self, table: str, rows: list[dict[str, Any]]) -> WrittenFile:
         with_columns = pa.Table.from_pylist(rows, TABLES[table].arrow)
         files = ParquetFiles(self._scratch, TABLES)
         files.write({table: [with_columns]})
@@ -269,7 +274,7 @@ class Publisher:
         files: dict[str, Any] = {}
         if rows is not None:
             rows = sorted(rows, key=lambda row: str(row["capture"]))
-            written = self._written(CAPTURES, rows)
+            written = self._write_rows(CAPTURES, rows)
             files["add"] = [self._place(CAPTURES, written._asdict())]
             files["remove"] = lock.captures.active_files()
         lock.publish(publication, **files)

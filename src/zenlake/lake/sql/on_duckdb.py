@@ -73,13 +73,13 @@ def query(
     ):
         try:
             _check_reads_only(connection, sql)
-            sql = _described(sql) or sql
+            sql = _describe_query(sql) or sql
             with limit.watching(connection.interrupt):
                 execute(connection, sql)
             description = connection.description or []
             yield Result([column[0] for column in description], _rows(connection, limit))
         except duckdb.Error as error:
-            raise _ended(error, limit, bytes_max) or _explained(error) from None
+            raise _limit_error(error, limit, bytes_max) or _query_error(error) from None
 
 
 def write_parquet(
@@ -107,7 +107,7 @@ def write_parquet(
         except duckdb.Error as error:
             if isinstance(error, duckdb.IOException) and str(path) in str(error):
                 raise OSError(" ".join(str(error).split())) from None
-            raise _ended(error, limit, bytes_max) or _explained(error, 1) from None
+            raise _limit_error(error, limit, bytes_max) or _query_error(error, 1) from None
 
 
 def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
@@ -131,7 +131,7 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
         except (duckdb.InterruptException, duckdb.OutOfMemoryException):
             return  # the statement is valid up to this limit
         except duckdb.Error as error:
-            raise _explained(error) from None
+            raise _query_error(error) from None
 
 
 @contextmanager
@@ -170,10 +170,12 @@ def opened(
                 broken[table] = LakeError(_damage(error, files), snapshot.directory / table)
             paths += {*files, *map(_literal, files)}
         for name, function in FUNCTIONS.items():
-            types: Any = [DUCKDB_TYPES[kind] for kind in function.takes]
-            gives = DUCKDB_TYPES[function.gives]
-            special = FunctionNullHandling.SPECIAL  # the answer may be null
-            connection.create_function(name, function.call, types, gives, null_handling=special)
+            arguments: Any = [DUCKDB_TYPES[kind] for kind in function.argument_types]
+            result = DUCKDB_TYPES[function.result_type]
+            special = FunctionNullHandling.SPECIAL  # the result may be null
+            connection.create_function(
+                name, function.call, arguments, result, null_handling=special
+            )
         connection.execute(f"SET temp_directory = {_quoted(str(spill))}")
         connection.execute(f"SET max_temp_directory_size = '{SQL_SPILL_BYTES_MAX}B'")
         if bytes_max is not None:
@@ -250,7 +252,7 @@ def _columns(
     )
 
 
-def _described(sql: str) -> str | None:
+def _describe_query(sql: str) -> str | None:
     """DESCRIBE of a declared table with the meaning of columns, which DuckDB's own lacks."""
     match = _DESCRIBE.fullmatch(sql)
     table = None if match is None else TABLES.get(match[1].lower())
@@ -361,7 +363,7 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _ended(error: duckdb.Error, limit: TimeLimit, bytes_max: int) -> LakeError | None:
+def _limit_error(error: duckdb.Error, limit: TimeLimit, bytes_max: int) -> LakeError | None:
     """The error of a statement that exceeded a limit; None for other errors."""
     if limit.is_over and isinstance(error, duckdb.InterruptException):
         return sql_error(limit.cause)
@@ -372,7 +374,7 @@ def _ended(error: duckdb.Error, limit: TimeLimit, bytes_max: int) -> LakeError |
     return None
 
 
-def _explained(error: duckdb.Error, lines_before: int = 0) -> LakeError:
+def _query_error(error: duckdb.Error, lines_before: int = 0) -> LakeError:
     text = str(error)
     place = _PLACE.search(text)
     if place is None:

@@ -72,8 +72,8 @@ class NetworkRecorder:
         if self._process.poll() is None or self._is_left_to_another:
             return
         self._errors.seek(0)
-        said = self._errors.read(1 << 16).decode("utf-8", "replace")
-        cause = " ".join(said.split())[:_CHARACTERS_MAX]
+        output = self._errors.read(1 << 16).decode("utf-8", "replace")
+        cause = " ".join(output.split())[:_CHARACTERS_MAX]
         if is_recording(self._folder) and _OTHER_RECORDER in cause:
             self._is_left_to_another = True
             return
