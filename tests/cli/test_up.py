@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.child_process import child_environment
+from tests.cli.command import run_command
 from tests.ports import free_endpoint
 from tests.waiting import until
 from zenlake.cli.main import main
@@ -54,10 +55,7 @@ class Up:
         self.page = lines[3].split()[1]
 
     def sql(self, statement: str) -> list[dict[str, Any]]:
-        command = [sys.executable, "-m", "zenlake.cli.main", "sql", "--lake", self.lake]
-        done = subprocess.run(
-            [*command, "--json", statement], capture_output=True, text=True, env=child_environment()
-        )
+        done = run_command("sql", "--lake", self.lake, "--json", statement)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def until_published(self, statement: str) -> None:
@@ -173,10 +171,7 @@ def test_wrong_options_are_one_line_before_anything_starts(
 
 
 def test_options_of_the_router_are_checked(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "zenlake.cli.main", "up", "-l", "foo/1", "--port", "0"]
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, env=child_environment(), timeout=60
-    )
+    done = run_command("up", "-l", "foo/1", "--port", "0", folder=tmp_path)
     assert done.returncode == 2
     cause, code = done.stderr.splitlines()[-2:]
     assert "links of type 'foo' are not supported" in cause

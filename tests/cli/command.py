@@ -1,0 +1,42 @@
+"""`zenlake` in a process of its own, and the errors of commands: one line and exit code 2."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.child_process import child_environment
+from zenlake.cli.main import main
+
+
+def run_command(
+    *arguments: str, stdin: str = "", folder: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "zenlake", *arguments],
+        input=stdin,
+        cwd=folder,
+        env=child_environment(**environment),
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+
+
+def assert_refused(result: subprocess.CompletedProcess[str], complaint: str) -> None:
+    assert (result.returncode, result.stdout) == (2, "")
+    assert complaint in result.stderr
+    assert result.stderr.count("\n") == 1, result.stderr
+
+
+def complaint_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The error of a command that is called in this process, without `zenlake: `."""
+    assert main([*arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("zenlake: ")
+    assert err.count("\n") == 1, err
+    return err.removeprefix("zenlake: ").rstrip()
