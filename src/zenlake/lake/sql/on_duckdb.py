@@ -65,14 +65,9 @@ def query(
     It fails when DuckDB has worked for `seconds_max`, or needs more than its part of `bytes_max`.
     Only `bounded_process` limits memory that DuckDB does not count.
     """
-    check_literals(sql)
     limit = TimeLimit(seconds_max)
-    with (
-        temporary_folder() as spill,
-        opened(snapshot, spill, engine_bytes(bytes_max)) as connection,
-    ):
+    with _opened_for(sql, snapshot, bytes_max) as connection:
         try:
-            _check_reads_only(connection, sql)
             sql = _describe_query(sql) or sql
             with limit.watching(connection.interrupt):
                 execute(connection, sql)
@@ -90,14 +85,9 @@ def write_parquet(
     bytes_max: int = SQL_BYTES_MAX,
 ) -> int:
     """Runs one query and writes its rows; returns their number. OSError if the disk is full."""
-    check_literals(sql)
     limit = TimeLimit(seconds_max)
-    with (
-        temporary_folder() as spill,
-        opened(snapshot, spill, engine_bytes(bytes_max), (str(path),)) as connection,
-    ):
+    with _opened_for(sql, snapshot, bytes_max, (str(path),)) as connection:
         try:
-            _check_reads_only(connection, sql)
             # The query is on lines of its own, because it may end in a comment.
             inner = connection.extract_statements(sql)[0].query.strip().rstrip(";")
             how = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
@@ -115,14 +105,9 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
 
     The query runs, because DuckDB reports the position of an error only then.
     """
-    check_literals(sql)
     limit = TimeLimit(seconds_max, is_error=False)
-    with (
-        temporary_folder() as spill,
-        opened(snapshot, spill, engine_bytes(SQL_BYTES_MAX)) as connection,
-    ):
+    with _opened_for(sql, snapshot, SQL_BYTES_MAX) as connection:
         try:
-            _check_reads_only(connection, sql)
             [statement] = connection.extract_statements(sql)
             # PIVOT needs values for its columns, of which there are none.
             if statement.type.name == "SELECT":
@@ -132,6 +117,23 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
             return  # the statement is valid up to this limit
         except duckdb.Error as error:
             raise _query_error(error) from None
+
+
+@contextmanager
+def _opened_for(
+    sql: str, snapshot: Snapshot, bytes_max: int, writable: Sequence[str] = ()
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database for one query; error if `sql` is anything else."""
+    check_literals(sql)
+    with (
+        temporary_folder() as spill,
+        opened(snapshot, spill, engine_bytes(bytes_max), writable) as connection,
+    ):
+        try:
+            _check_reads_only(connection, sql)
+        except duckdb.Error as error:
+            raise _query_error(error) from None
+        yield connection
 
 
 @contextmanager
