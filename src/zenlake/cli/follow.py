@@ -113,9 +113,7 @@ def _stopped_by_signals(stop: Stop) -> Iterator[None]:
             end_process(number)
         stop.request()
 
-    before: dict[int, Any] = {}
-    for one in _SIGNALS:
-        before[one] = signal.signal(one, handle)
+    before: dict[int, Any] = {number: signal.signal(number, handle) for number in _SIGNALS}
     try:
         yield
     finally:
@@ -124,7 +122,6 @@ def _stopped_by_signals(stop: Stop) -> Iterator[None]:
 
 
 def _print_version(args: argparse.Namespace, path: str, progress: Progress) -> None:
-    behind_s = None if progress.last_ns is None else time.time() - progress.last_ns / 1e9
     if args.json:
         print_json(
             {
@@ -140,7 +137,9 @@ def _print_version(args: argparse.Namespace, path: str, progress: Progress) -> N
         )
     elif not args.quiet:
         took = sum(progress.seconds.values())
-        behind = "" if behind_s is None else f", its last packet {_age(behind_s)} old"
+        behind = ""
+        if progress.last_ns is not None:
+            behind = f", its last packet {_age(time.time() - progress.last_ns / 1e9)} old"
         print(
             f"{safe(path)}: version {progress.version}, {progress.messages:,} messages{behind} "
             f"(in {took:.1f} s)"
