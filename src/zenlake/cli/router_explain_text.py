@@ -20,12 +20,7 @@ def text_of(steps: list[Json], own_zid: str = "") -> str:
         lines += _silent_lines(step) if "error" in step else _step_lines(step, index == 0, own_zid)
     if not any(is_received(step) for step in steps):
         lines += ["", "Nobody gets it."]
-    return safe_lines(lines)
-
-
-def safe_lines(lines: list[str]) -> str:
-    """Lines with control characters escaped: keys come from other nodes."""
-    return "\n".join(safe(line) for line in lines)
+    return "\n".join(map(safe, lines))  # keys come from other nodes
 
 
 def _step_lines(step: Json, is_first: bool, own_zid: str) -> list[str]:

@@ -126,7 +126,7 @@ def make(archive: Path) -> bool:
             env={**os.environ, SWITCH: "off", "TMPDIR": str(work)},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            preexec_fn=_lower_priority,
+            preexec_fn=lambda: os.nice(_NICE),
         )
         if not made.exists():
             return False
@@ -155,10 +155,6 @@ def run_spark(made: str) -> None:
     process = gateway.proc  # type: ignore[union-attr]  # it has been started by the session
     process.stdin.close()  # Java ends, and writes
     process.wait(_EXIT_SECONDS_MAX)
-
-
-def _lower_priority() -> None:
-    os.nice(_NICE)
 
 
 def _echo(job: dict[str, int]) -> dict[str, int]:

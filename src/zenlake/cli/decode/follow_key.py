@@ -54,9 +54,6 @@ class KeyFollower(Follower):
             self._remember(self._references, reference, None)
         return [*self._alias_behind(event), FollowerLine(event)]
 
-    def finish(self) -> list[FollowerLine]:
-        return []
-
     def _alias_behind(self, event: MessageSeen) -> list[FollowerLine]:
         """The declaration of the alias that the message's key uses, when it is used first."""
         wire_key = wire_key_of(event.message)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -83,20 +84,18 @@ class _Pipeline:
         self._cores = parallelism(spark)
         self.outcome = Outcome()
 
-    def _step(self, name: str, size: int = 0) -> Path:
-        """Begins a step; returns its folder, an absolute path because workers run elsewhere."""
-        self.outcome.seconds[name] = time.monotonic()
+    @contextmanager
+    def _step(self, name: str, size: int = 0) -> Iterator[Path]:
+        """A step, with its folder: an absolute path, because workers run elsewhere."""
+        began = time.monotonic()
         place = (self._folder / name).resolve()
         place.mkdir()
         self._on_step(name, place, size)
-        return place
-
-    def _end_step(self, name: str) -> None:
-        self.outcome.seconds[name] = time.monotonic() - self.outcome.seconds[name]
+        yield place
+        self.outcome.seconds[name] = time.monotonic() - began
 
     def survey(self, paths: list[str], before: Manifest) -> list[Result]:
         """Surveys all captures; returns those that are readable and not unchanged in the lake."""
-        self._step("survey")
         jobs = [
             {
                 "path": path,
@@ -107,7 +106,8 @@ class _Pipeline:
             for number, path in enumerate(paths)
         ]
         found = []
-        groups = run_tasks(self._spark, survey_captures, self._shared(jobs))
+        with self._step("survey"):
+            groups = run_tasks(self._spark, survey_captures, self._shared(jobs))
         results = [result for group in groups for result in group["captures"]]
         for result in sorted(results, key=lambda one: int(one["number"])):
             if "error" in result:
@@ -117,7 +117,6 @@ class _Pipeline:
                 self.outcome.names.append(before.name_at(result["address"]))
             else:
                 found.append(result)
-        self._end_step("survey")
         return _with_names(found, before)
 
     def _shared(self, jobs: list[Job]) -> list[Job]:
@@ -127,25 +126,25 @@ class _Pipeline:
 
     def read(self, captures: list[Result], only: Collection[str] | None) -> list[Result]:
         """The results of all tasks."""
-        place = self._step("read", sum(one["size"] for one in captures))
         splits: list[Job] = []
         small: list[Job] = []
-        for number, capture in enumerate(captures):
-            for split in range(capture["splits"]) or (None,):
-                progress = str(place / f"progress-{number}-{split or 0}")
-                one = {**capture, "split": split, "progress": progress}
-                (small if split is None else splits).append(one)
-        groups = [[one] for one in splits] + grouped(small, self._cores, lambda one: one["size"])
-        jobs = [{**self._common(), "captures": group, "only": only and [*only]} for group in groups]
-        results = run_tasks(self._spark, make_tables, jobs)
-        self._end_step("read")
+        with self._step("read", sum(one["size"] for one in captures)) as place:
+            for number, capture in enumerate(captures):
+                for split in range(capture["splits"]) or (None,):
+                    progress = str(place / f"progress-{number}-{split or 0}")
+                    one = {**capture, "split": split, "progress": progress}
+                    (small if split is None else splits).append(one)
+            groups = [[one] for one in splits]
+            groups += grouped(small, self._cores, lambda one: one["size"])
+            common = {**self._common(), "only": only and [*only]}
+            jobs = [{**common, "captures": group} for group in groups]
+            results = run_tasks(self._spark, make_tables, jobs)
         return [_checked(result) for result in results]
 
     def derive(
         self, captures: dict[str, list[Result]], files: dict[str, Any]
     ) -> dict[str, _SpanningFiles]:
         """The tables that span the splits of a capture, by its path."""
-        self._step("derive")
         found = {path: _SpanningFiles() for path in captures}
         jobs: list[Job] = []
         for path, parts in captures.items():
@@ -157,21 +156,21 @@ class _Pipeline:
             jobs += [_spanning_job(job, files[path], "across", [one]) for one in builds]
             if not is_closed:
                 jobs += [_spanning_job(job, files[path], "captures", [one]) for one in CROSSING]
-        # Builds that splits could not make alone run again over all splits.
-        while jobs:
-            threads = max(1, min(_THREADS_MAX, self._cores // len(jobs)))
-            given = [{**job, "threads": threads} for job in jobs]
-            results = map(_checked, run_tasks(self._spark, derive_capture, given))
-            again: list[Job] = []
-            for job, result in zip(jobs, results, strict=True):
-                found[result["path"]].add(job, result)
-                again += [
-                    _spanning_job(job, files[result["path"]], "captures", [one])
-                    for one in CROSSING
-                    if not one.gives.isdisjoint(result["crossing"])
-                ]
-            jobs = again
-        self._end_step("derive")
+        with self._step("derive"):
+            # Builds that splits could not make alone run again over all splits.
+            while jobs:
+                threads = max(1, min(_THREADS_MAX, self._cores // len(jobs)))
+                given = [{**job, "threads": threads} for job in jobs]
+                results = map(_checked, run_tasks(self._spark, derive_capture, given))
+                again: list[Job] = []
+                for job, result in zip(jobs, results, strict=True):
+                    found[result["path"]].add(job, result)
+                    again += [
+                        _spanning_job(job, files[result["path"]], "captures", [one])
+                        for one in CROSSING
+                        if not one.gives.isdisjoint(result["crossing"])
+                    ]
+                jobs = again
         return found
 
     def _common(self) -> Job:
@@ -183,9 +182,8 @@ class _Pipeline:
         }
 
     def publish(self, tables: _Tables) -> None:
-        self._step("publish")
-        self.outcome.version = self._run.publish(tables.rows, tables.files)
-        self._end_step("publish")
+        with self._step("publish"):
+            self.outcome.version = self._run.publish(tables.rows, tables.files)
 
 
 class _SpanningFiles:

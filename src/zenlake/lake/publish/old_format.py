@@ -28,7 +28,6 @@ from zenlake.lake.publish.captures_table import CAPTURES
 from zenlake.lake.publish.delta_table import DataFile, Table
 from zenlake.lake.publish.manifest import COUNTS, CaptureEntry, Manifest
 from zenlake.lake.publish.publication_log import Publication
-from zenlake.lake.publish.settings import TABLE_SETTINGS
 from zenlake.lake.publish.snapshot import Snapshot
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
@@ -137,7 +136,7 @@ def _other_tables(old: Snapshot) -> list[str]:
 
 def _convert_table(place: Address, name: str, old: Snapshot) -> int:
     """Creates a table with hard links to the files of the old one; returns its version."""
-    table = Table.create(place, TABLES[name].arrow, TABLE_SETTINGS)
+    table = Table.create(place, TABLES[name].arrow)
     files = [_link_file(file, place) for file in old.files(name)]
     return table.commit(add=files, facts={"converted": old.version}).version
 
@@ -171,7 +170,7 @@ def _publish(folder: Address, old: Snapshot, versions: dict[str, int]) -> None:
                 }
             )
     place = folder / CAPTURES
-    table = Table.create(place, TABLES[CAPTURES].arrow, TABLE_SETTINGS)
+    table = Table.create(place, TABLES[CAPTURES].arrow)
     target = Path(place.path, "converted.parquet")
     pq.write_table(pa.Table.from_pylist(rows, TABLES[CAPTURES].arrow), target)
     metadata = pq.read_metadata(target)

@@ -28,7 +28,6 @@ from zenlake.lake.publish.publication_log import FollowMark, Publication
 from zenlake.lake.publish.publish_lock import PublishLock, hold_lock
 from zenlake.lake.publish.removal import without_captures, without_rows
 from zenlake.lake.publish.requests import results_by_key
-from zenlake.lake.publish.settings import TABLE_SETTINGS
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
 from zenlake.lake.stored_files import fetch, move, names_in, put_file, remove_file
@@ -146,7 +145,7 @@ class Publisher:
     # --- tables ------------------------------------------------------------------------------
 
     def _create(self, name: str) -> Table:
-        return Table.create(self._lake / name, TABLES[name].arrow, TABLE_SETTINGS)
+        return Table.create(self._lake / name, TABLES[name].arrow)
 
     def _open_tables(self, lock: PublishLock) -> dict[str, Table]:
         """All tables but `captures`, with the content of the last publication."""
