@@ -111,3 +111,17 @@ function firstOf(elements, most, noun, nouns) {
   }
   return place;
 }
+
+// The scale above lanes: texts at its beginning, middle and end.
+function laneScale(texts) {
+  return el(
+    'div',
+    { class: 'lane scale', 'aria-hidden': 'true' },
+    el('span', {}),
+    el(
+      'div',
+      { class: 'ticks' },
+      texts.map((text) => el('span', {}, text)),
+    ),
+  );
+}

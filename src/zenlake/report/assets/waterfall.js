@@ -101,17 +101,8 @@ function story(query) {
     query.finalMs === null && query.timeoutMs ? query.timeoutMs : 0,
   );
   const lanes = query.hops.map((hop) => lane(hop, span));
-  const scale = el(
-    'div',
-    { class: 'lane scale', 'aria-hidden': 'true' },
-    el('span', {}),
-    el(
-      'div',
-      { class: 'ticks' },
-      [0, 0.5, 1].map((share) =>
-        el('span', {}, durationText(Number((span * share).toPrecision(3)))),
-      ),
-    ),
+  const scale = laneScale(
+    [0, 0.5, 1].map((share) => durationText(Number((span * share).toPrecision(3)))),
   );
   const body = el(
     'div',
