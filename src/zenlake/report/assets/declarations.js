@@ -134,9 +134,7 @@ function drawDeclarations() {
   ];
   if (inAll > lives.length) {
     parts.push(
-      el(
-        'p',
-        { class: 'remark' },
+      remark(
         'Of ' +
           plural(inAll, 'declaration') +
           ' ' +

@@ -34,6 +34,10 @@ function nothing(words) {
   return el('p', { class: 'nothing' }, words);
 }
 
+function remark(words) {
+  return el('p', { class: 'remark' }, words);
+}
+
 function badge(word, severity) {
   return el('span', { class: 'badge ' + severity }, word);
 }

@@ -67,7 +67,7 @@ function drawKeys() {
         plural(data.keys.inAll, 'key') +
         ' are listed, and looked at by the filter.'
       : '';
-  keysBody.replaceChildren(rows, el('p', { class: 'remark' }, words));
+  keysBody.replaceChildren(rows, remark(words));
 }
 
 // The largest branches, as long as few rows are seen.

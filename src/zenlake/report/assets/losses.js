@@ -74,11 +74,7 @@ function drawLosses() {
   );
   if (leftOut > 0)
     lossesBody.append(
-      el(
-        'p',
-        { class: 'remark' },
-        plural(leftOut, 'loss', 'losses') + ' on further links are not in this table.',
-      ),
+      remark(plural(leftOut, 'loss', 'losses') + ' on further links are not in this table.'),
     );
   const make = (c, step) => ({
     ...overTime(c, step, (points) =>

@@ -34,9 +34,7 @@ function drawWaterfall() {
   }
   if (failedInAll > failedListed) {
     parts.push(
-      el(
-        'p',
-        { class: 'remark' },
+      remark(
         'Of ' +
           plural(failedInAll, 'failed query', 'failed queries') +
           ' ' +
@@ -113,7 +111,7 @@ function story(query) {
     query.story === undefined ? null : whyOf(data.why.stories[query.story]),
   );
   if (query.moreHops)
-    body.append(el('p', { class: 'remark' }, plural(query.moreHops, 'more hop') + ' not drawn.'));
+    body.append(remark(plural(query.moreHops, 'more hop') + ' not drawn.'));
   const answers = query.hops.flatMap((hop) => hop.answers.map((answer) => answerRow(hop, answer)));
   if (answers.length) {
     body.append(
