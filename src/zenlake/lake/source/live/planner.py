@@ -7,6 +7,7 @@ import os
 import time
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from zenlake.capture.recordings import is_recording
@@ -84,9 +85,7 @@ class Planner:
 
     def earliest(self) -> Offset:
         files = self._folder.files()
-        if not files:
-            return self._offset("", 0, 0)
-        return self._offset(files[0].name, 0, files[0].packets_before)
+        return self._start_of(files[0]) if files else self._offset("", 0, 0)
 
     def latest(self) -> Offset:
         files = self._folder.files()
@@ -95,7 +94,7 @@ class Planner:
         # All files before the last one are complete.
         last = files[-1]
         if self._latest is None or self._latest.segment != last.name:
-            self._latest = self._offset(last.name, 0, last.packets_before)
+            self._latest = self._start_of(last)
         self._latest = self.advance(self._latest, Limits())
         return self._latest
 
@@ -104,17 +103,16 @@ class Planner:
         files = self._folder.files()
         if not files:
             return self.earliest()
-        before = files[0].name, 0, files[0].packets_before
-        for place, file in enumerate(files):
-            after = files[place + 1] if place + 1 < len(files) else None
+        before = self._start_of(files[0])
+        for file, after in zip_longest(files, files[1:]):
             if after is not None and self._first_ns(after) < time_ns:
                 continue
-            before = file.name, 0, file.packets_before
+            before = self._start_of(file)
             for cut in self._folder.cuts(file, 0, file.packets_before):
                 if cut.time_ns >= time_ns:
-                    return self._offset(*before)
-                before = file.name, cut.position, cut.packet
-        return self._offset(*before)
+                    return before
+                before = self._offset(file.name, cut.position, cut.packet)
+        return before
 
     def _first_ns(self, file: LiveFile) -> int:
         first = next(self._folder.cuts(file, 0, file.packets_before), None)
@@ -138,7 +136,7 @@ class Planner:
         if file is None:
             raise LocalError(f"{self._folder.capture} has no {offset.segment!a} to start from")
         if not offset.position:
-            return self._offset(file.name, 0, file.packets_before)
+            return self._start_of(file)
         for cut in self._folder.cuts(file, 0, file.packets_before):
             if cut.position == offset.position:
                 return self._offset(file.name, cut.position, cut.packet)
@@ -348,6 +346,9 @@ class Planner:
             return int(file.name) > int(end.segment)
         names = [one.name for one in self._folder.files()]
         return end.segment in names and names.index(file.name) > names.index(end.segment)
+
+    def _start_of(self, file: LiveFile) -> Offset:
+        return self._offset(file.name, 0, file.packets_before)
 
     def _offset(self, name: str, position: int, packet: int) -> Offset:
         return Offset(name, position, packet, self._folder.recording)
