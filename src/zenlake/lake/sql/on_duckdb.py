@@ -92,7 +92,7 @@ def write_parquet(
             inner = connection.extract_statements(sql)[0].query.strip().rstrip(";")
             how = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
             with limit.watching(connection.interrupt):
-                execute(connection, f"COPY (\n{inner}\n) TO {_quoted(str(path))} ({how})")
+                execute(connection, f"COPY (\n{inner}\n) TO {quoted(str(path))} ({how})")
             return int((connection.fetchone() or (0,))[0])
         except duckdb.Error as error:
             if isinstance(error, duckdb.IOException) and str(path) in str(error):
@@ -178,7 +178,7 @@ def opened(
             connection.create_function(
                 name, function.call, arguments, result, null_handling=special
             )
-        connection.execute(f"SET temp_directory = {_quoted(str(spill))}")
+        connection.execute(f"SET temp_directory = {quoted(str(spill))}")
         connection.execute(f"SET max_temp_directory_size = '{SQL_SPILL_BYTES_MAX}B'")
         if bytes_max is not None:
             connection.execute(f"SET memory_limit = '{bytes_max}B'")
@@ -260,7 +260,7 @@ def _describe_query(sql: str) -> str | None:
     table = None if match is None else TABLES.get(match[1].lower())
     if table is None:
         return None
-    rows = ", ".join(f"({_quoted(one.name)}, {_quoted(one.comment)})" for one in table.columns)
+    rows = ", ".join(f"({quoted(one.name)}, {quoted(one.comment)})" for one in table.columns)
     return f"""
         SELECT column_name, column_type, comment
         FROM (SELECT *, row_number() OVER () AS place FROM (DESCRIBE "{table.name}"))
@@ -358,10 +358,10 @@ def _literal(path: str) -> str:
 
 
 def _list(texts: Iterable[str]) -> str:
-    return f"[{', '.join(map(_quoted, texts))}]"
+    return f"[{', '.join(map(quoted, texts))}]"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -21,7 +21,7 @@ from zenlake.lake.source.live.recording_folder import RecordingFolder, sealed_or
 from zenlake.lake.source.planning import cores
 from zenlake.limits import STREAM_HANDSHAKE_SECONDS_MAX
 
-logger = logging.getLogger("zenlake.lake.source")
+_log: Final = logging.getLogger("zenlake.lake.source")
 
 PIECE_BYTES_MAX: Final = 64 << 20
 """The size of a partition in bytes: by default that of a segment."""
@@ -330,13 +330,9 @@ class Planner:
         else:
             lost = f"{start.segment}, from byte {start.position} on, is gone"
         text = f"{lost}, which this query had not read to the end"
-        if self._fails_on_loss:
-            raise LakeError(
-                f"{text} (option failOnDataLoss=false continues after them)", self._folder.capture
-            )
-        if lost not in self._lost:
+        if self._fails_on_loss or lost not in self._lost:
             self._lost.add(lost)
-            logger.warning("%s: %s; continuing after them", self._folder.capture, text)
+            report_loss(text, self._folder.capture, self._fails_on_loss)
 
     def _begins_after(self, end: Offset, file: LiveFile) -> bool:
         """Whether a file begins after an offset."""
@@ -352,6 +348,12 @@ class Planner:
 
     def _offset(self, name: str, position: int, packet: int) -> Offset:
         return Offset(name, position, packet, self._folder.recording)
+
+
+def report_loss(text: str, capture: str, fails_on_loss: bool) -> None:
+    if fails_on_loss:
+        raise LakeError(f"{text} (option failOnDataLoss=false continues after them)", capture)
+    _log.warning("%s: %s; continuing after them", capture, text)
 
 
 def _size_of(file: LiveFile) -> int:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from zenlake.lake.errors import LakeError
 from zenlake.lake.source.live.capture_events import CaptureEvents, PlannedEvents
 from zenlake.lake.source.live.capture_reader import CaptureReader
 from zenlake.lake.source.live.capture_rows import CaptureBatch, PlannedRows, unpacked
-from zenlake.lake.source.live.planner import Piece, logger
+from zenlake.lake.source.live.planner import Piece, report_loss
 from zenlake.lake.source.live.range_rows import Write, path_of, read_piece
 from zenlake.lake.source.live.settled import SettledPieces, settled_rows
 from zenlake.lake.source.streaming import rows_while_read
@@ -48,7 +47,5 @@ def is_there(piece: Piece, options: StreamOptions) -> bool:
     if path_of(piece) is not None:
         return True
     text = f"{piece.name} was removed before its packets from {piece.first + 1} on were read"
-    if options.fails_on_loss:
-        raise LakeError(f"{text} (option failOnDataLoss=false continues after them)", options.path)
-    logger.warning("%s: %s; continuing after them", options.path, text)
+    report_loss(text, options.path, options.fails_on_loss)
     return False
