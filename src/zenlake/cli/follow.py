@@ -16,12 +16,12 @@ from zenlake.cli.extras import needs_extra
 from zenlake.cli.interrupts import end_process
 from zenlake.cli.output import print_error, print_json, safe
 from zenlake.errors import LocalError
+from zenlake.lake.follow.defaults import EVERY_SECONDS, KEEP_SECONDS
 
 if TYPE_CHECKING:
     from zenlake.lake.follow.following import Stop
     from zenlake.lake.follow.settings import Progress
 
-EVERY_SECONDS: Final = 3.0
 _EVERY_SECONDS_MIN: Final = 0.1
 _EVERY_SECONDS_MAX: Final = 3_600.0
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
@@ -38,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep",
         type=seconds,
         metavar="SECONDS",
-        help="with --follow: how long readers of older versions find their files (default 3600)",
+        help="with --follow: how long readers of older versions find their files "
+        f"(default {KEEP_SECONDS:g})",
     )
     parser.add_argument(
         "--until-end",
@@ -74,7 +75,6 @@ def refuse_options(args: argparse.Namespace) -> None:
 def run(args: argparse.Namespace) -> int:
     with needs_extra("pipeline --follow", "lake"):
         from zenlake.lake.follow import following
-        from zenlake.lake.follow.old_files import KEEP_SECONDS
         from zenlake.lake.follow.recordings import recording_id
         from zenlake.lake.follow.settings import Settings
         from zenlake.lake.spark import QUICK_START, session
