@@ -14,6 +14,7 @@ from typing import Any, Final
 from zenlake.lake.file_lists import File, row_count
 from zenlake.lake.follow.derivation import Derivation
 from zenlake.lake.follow.followed_capture import FollowedCapture
+from zenlake.lake.pipeline.table_task import THREADS_MAX
 from zenlake.lake.pipeline.tasks import is_local, parallelism
 from zenlake.lake.publish.appender import Appended, Batch
 from zenlake.lake.publish.delta_table import Table
@@ -21,7 +22,6 @@ from zenlake.lake.publish.publisher import is_pending
 
 _SAMPLES: Final = "samples"
 _LATENCIES: Final = "latencies"
-_THREADS_MAX: Final = 4
 
 
 def uncompared_samples(capture: FollowedCapture) -> int:
@@ -47,7 +47,7 @@ def compare_all(capture: FollowedCapture, derivation: Derivation) -> Appended:
         before.row,
         files=files,
         window=derivation.window({}),
-        threads=min(_THREADS_MAX, parallelism(spark)) if is_local(spark) else 1,
+        threads=min(THREADS_MAX, parallelism(spark)) if is_local(spark) else 1,
     )
     [result] = derivation.run([job])
     replaced: dict[str, list[File]] = result["replaced"]

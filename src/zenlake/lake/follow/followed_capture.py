@@ -19,6 +19,7 @@ from zenlake.lake.file_lists import File, Files, paths_of, row_count
 from zenlake.lake.follow.old_files import OldFiles
 from zenlake.lake.follow.state import FollowState, StateFolder
 from zenlake.lake.jobs import Result
+from zenlake.lake.pipeline.table_task import NO_QUERIES
 from zenlake.lake.publish import Run
 from zenlake.lake.publish.appender import Appended, Batch
 from zenlake.lake.publish.publisher import SMALL_BYTES
@@ -172,7 +173,7 @@ def _merged(one: Files, other: Files) -> Files:
 
 
 def _query_sums(*counts: dict[str, int]) -> dict[str, int]:
-    return {name: sum(one.get(name, 0) for one in counts) for name in ("queries", "hops")}
+    return {name: sum(one.get(name, 0) for one in counts) for name in NO_QUERIES}
 
 
 def _digest(files: list[File]) -> str:

@@ -22,6 +22,7 @@ from zenlake.lake.follow.settings import Progress, Settings
 from zenlake.lake.follow.state import FollowState, state_folder
 from zenlake.lake.jobs import Result
 from zenlake.lake.merge.capture_rows import capture_row
+from zenlake.lake.pipeline.table_task import NO_QUERIES
 from zenlake.lake.publish import Run, Store
 from zenlake.lake.schema.published import READ_COUNTS
 from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
@@ -204,7 +205,7 @@ class Follower:
             name: known.get(name, 0) + row_count([*new.get(name, ()), *end.get(name, ())])
             for name in READ_COUNTS
         }
-        row |= {"queries": 0, "hops": 0, **counts}
+        row |= {**NO_QUERIES, **counts}
         return row | {"address": self._address, "schema_version": SCHEMA_VERSION}
 
 

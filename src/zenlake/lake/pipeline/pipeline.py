@@ -27,7 +27,7 @@ from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
 from zenlake.lake.pipeline.failures import one_line_spark_errors
 from zenlake.lake.pipeline.survey_captures import survey_captures
-from zenlake.lake.pipeline.table_task import NO_QUERIES, derive_capture, make_tables
+from zenlake.lake.pipeline.table_task import NO_QUERIES, THREADS_MAX, derive_capture, make_tables
 from zenlake.lake.pipeline.tasks import parallelism, run_tasks
 from zenlake.lake.plan.capture_names import size_of
 from zenlake.lake.plan.grouping import grouped
@@ -49,8 +49,6 @@ _SAMPLES: Final = "samples"
 _QUERIES: Final = "queries"
 CROSSING: Final[tuple[Derivation, ...]] = (QUERIES, PUBLICATIONS)
 """Tables that may need the events of several splits."""
-_THREADS_MAX: Final = 4
-"""Threads of a task that derives tables; each thread needs memory."""
 
 
 @dataclass
@@ -159,7 +157,7 @@ class _Pipeline:
         with self._step("derive"):
             # Builds that splits could not make alone run again over all splits.
             while jobs:
-                threads = max(1, min(_THREADS_MAX, self._cores // len(jobs)))
+                threads = max(1, min(THREADS_MAX, self._cores // len(jobs)))
                 given = [{**job, "threads": threads} for job in jobs]
                 results = map(_checked, run_tasks(self._spark, derive_capture, given))
                 again: list[Job] = []
@@ -259,7 +257,7 @@ class _Tables:
 
     def add_row(self, capture: Result, parts: list[Result], counts: dict[str, int]) -> None:
         row = capture_row({**capture, "path": capture["capture"]}, parts)
-        row |= {"queries": 0, "hops": 0, **counts}
+        row |= {**NO_QUERIES, **counts}
         row |= {"address": capture["address"], "schema_version": SCHEMA_VERSION}
         self.rows.append(row)
         outcome = self._outcome

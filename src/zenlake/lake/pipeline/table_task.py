@@ -43,6 +43,8 @@ from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.published import READ_COUNTS
 
 NO_QUERIES: Final = {"queries": 0, "hops": 0}
+THREADS_MAX: Final = 4
+"""Threads of a task that derives tables; each thread needs memory."""
 _QUERIES: Final = "queries"
 
 
