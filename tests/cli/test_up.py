@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.child_process import child_environment
-from tests.cli.command import run_command
+from tests.cli.command import CommandProcess, run_command
 from tests.ports import free_endpoint
 from tests.waiting import until
 from zenlake.cli.main import main
@@ -30,7 +29,7 @@ SAMPLES = 500
 DOCUMENT = Path(__file__).parents[2] / "docs" / "up.md"
 
 
-class Up:
+class Up(CommandProcess):
     """The command, in a folder of its own."""
 
     def __init__(self, folder: Path, lake: str = "live.lake") -> None:
@@ -38,17 +37,8 @@ class Up:
         self.recording = folder / "live.recording"
         self.endpoint = free_endpoint()
         options = ["-l", self.endpoint, "--no-multicast-scouting", "--port", "0", "--every", "1"]
-        options += ["--lake", lake]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "zenlake.cli.main", "up", *options],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=child_environment(),
-        )
-        assert self.process.stdout is not None
-        lines = [self.process.stdout.readline() for _ in range(4)]
+        super().__init__("up", *options, "--lake", lake, folder=folder)
+        lines = [self.next_line() for _ in range(4)]
         names = ["router", "recording", "lake", "report"]
         assert [line.split()[0] for line in lines] == names, lines
         assert lines[0].split()[1] == self.endpoint, "it accepts connections now"
@@ -81,12 +71,8 @@ class Up:
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[Up]:
-    started = Up(tmp_path)
-    try:
+    with Up(tmp_path) as started:
         yield started
-    finally:
-        started.process.kill()
-        started.process.communicate()
 
 
 def connected(endpoint: str) -> Any:
