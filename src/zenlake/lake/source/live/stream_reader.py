@@ -169,18 +169,8 @@ class RefusingStreamReader(DataSourceStreamReader):
     def __init__(self, error: ZenlakeError) -> None:
         self._error = error
 
-    def _refuse(self) -> NoReturn:
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         with one_line_errors():
             raise self._error
 
-    def initialOffset(self) -> NoReturn:
-        self._refuse()
-
-    def latestOffset(self, *_: object) -> NoReturn:
-        self._refuse()
-
-    def partitions(self, start: object, end: object) -> NoReturn:
-        self._refuse()
-
-    def read(self, partition: object) -> NoReturn:
-        self._refuse()
+    initialOffset = latestOffset = partitions = read = _refuse
