@@ -93,12 +93,6 @@ def test_a_misspelled_option_of_a_stream_is_suggested() -> None:
         ZenohSource({"path": PATH, "startingOffset": "latest"})
 
 
-def test_a_network_with_a_path_is_refused() -> None:
-    for given in ({"connect": "tcp/a:1"}, {"connect": "tcp/a:1", "subscribe": "a/**"}):
-        with pytest.raises(LocalError, match="connect is for a network: pass no path"):
-            ZenohSource({"path": PATH, **given})
-
-
 def test_writing_is_refused() -> None:
     source = ZenohSource({"path": PATH})
     with pytest.raises(LocalError, match="reads captures and does not write"):
