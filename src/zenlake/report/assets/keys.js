@@ -89,20 +89,8 @@ function branchRows(branches, depth, most, open) {
     .map((branch) => branchRow(branch, depth, most, open));
   if (branches.length > CHILDREN_SHOWN_MAX) {
     const rest = branches.slice(CHILDREN_SHOWN_MAX);
-    const more = el(
-      'button',
-      {
-        type: 'button',
-        class: 'more',
-        on: {
-          click: () => {
-            more.replaceWith(...rest.map((branch) => branchRow(branch, depth, most, open)));
-          },
-        },
-      },
-      'Show ' + plural(rest.length, 'more', 'more'),
-    );
-    shownBranches.push(more);
+    const make = () => rest.map((branch) => branchRow(branch, depth, most, open));
+    shownBranches.push(moreButton('Show ' + plural(rest.length, 'more', 'more'), make));
   }
   return shownBranches;
 }
