@@ -4,40 +4,27 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import time
 from typing import Any
 
-from tests.child_process import child_environment
+from tests.cli.command import CommandProcess
 
 PATIENCE_S = 20
 
 
-class RecordProcess:
+class RecordProcess(CommandProcess):
     """Started by the constructor, which returns when the process has subscribed."""
 
     def __init__(self, *arguments: str) -> None:
-        command = [sys.executable, "-m", "zenlake.cli.main", "record", "--json"]
         defaults = ["--no-multicast-scouting", "--progress", "0.1"]
-        self.process = subprocess.Popen(
-            [*command, *defaults, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=child_environment(),
-        )
+        super().__init__("record", "--json", *defaults, *arguments)
         self.ended_s = 0.0
         self.errors = ""
         entry = self.next_entry()
         assert entry["event"] == "recording", entry
 
     def next_entry(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            raise AssertionError(f"it ended: {self.process.communicate()[1]}")
-        found: dict[str, Any] = json.loads(line)
+        found: dict[str, Any] = json.loads(self.next_line())
         return found
 
     def wait_for_messages(self, count: int) -> dict[str, Any]:
@@ -54,10 +41,3 @@ class RecordProcess:
         out, self.errors = self.process.communicate(timeout=PATIENCE_S)
         self.ended_s = time.monotonic() - began
         return self.process.returncode, json.loads(out.splitlines()[-1])
-
-    def __enter__(self) -> RecordProcess:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.communicate()

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from typing import Any
 
-from tests.child_process import child_environment
+from tests.cli.command import CommandProcess
 
 PATIENCE_S = 20
 
 
-class RouterProcess:
+class RouterProcess(CommandProcess):
     """Started by the constructor; `locators` are its addresses."""
 
     def __init__(self, *arguments: str, **environment: str) -> None:
-        command = [sys.executable, "-m", "zenlake.cli.main", "router", "--json"]
         defaults = ["--no-multicast-scouting", "--cfg", "scouting/delay:0"]
         if not {"-l", "--listen"} & set(arguments):
             defaults += ["-l", "tcp/127.0.0.1:0"]
-        self.process = subprocess.Popen(
-            [*command, *defaults, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=child_environment(**environment),
-        )
+        super().__init__("router", "--json", *defaults, *arguments, environment=environment)
         self.entries: list[dict[str, Any]] = []
         self.zid = self._wait_for("the id is ").rpartition(" ")[2]
         self.locators = [self._wait_for("reachable at ").rpartition(" ")[2]]
@@ -37,13 +28,11 @@ class RouterProcess:
         return self.locators[0]
 
     def _wait_for(self, text: str) -> str:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            entry = json.loads(line)
+        while True:
+            entry = json.loads(self.next_line())
             self.entries.append(entry)
             if text in entry["message"]:
                 return str(entry["message"])
-        raise AssertionError(f"it ended: {self.process.communicate()[1]}")
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """End it and return the exit code; its log is in `entries`."""
@@ -51,10 +40,3 @@ class RouterProcess:
         out, self.errors = self.process.communicate(timeout=PATIENCE_S)
         self.entries += [json.loads(line) for line in out.splitlines()]
         return self.process.returncode
-
-    def __enter__(self) -> RouterProcess:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.communicate()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.cli.command import assert_refused, run_command
 from tests.trace.sidecar import PATHS
 from zenlake.cli.pipeline_progress import ProgressLine
 
@@ -15,16 +14,11 @@ pytest.importorskip("pyspark", reason="needs zenlake[lake]")
 pytestmark = [pytest.mark.xdist_group("pipeline"), pytest.mark.spark]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "zenlake.cli.main", "pipeline", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=500)
-
-
 def test_a_summary_that_says_why(tmp_path: Path) -> None:
     lake, bad = str(tmp_path / "lake"), tmp_path / "bad.pcap"
     bad.write_bytes(b"no capture at all")
     captures = [str(PATHS[name]) for name in ("queries", "impaired")]
-    done = run(*captures, str(bad), "--lake", lake)
+    done = run_command("pipeline", *captures, str(bad), "--lake", lake)
     assert done.returncode == 1
     assert done.stderr == f"zenlake: {bad}: neither pcap nor pcapng: it begins with 6e 6f 20 63\n"
     text = done.stdout
@@ -51,9 +45,9 @@ def test_a_summary_that_says_why(tmp_path: Path) -> None:
 def test_wrong_arguments_are_an_error_in_one_line(
     arguments: list[str], complaint: str, tmp_path: Path
 ) -> None:
-    done = run(*arguments, "--lake", str(tmp_path / "lake"), "--master", "local[1]")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"zenlake: {complaint}\n"
+    lake = str(tmp_path / "lake")
+    done = run_command("pipeline", *arguments, "--lake", lake, "--master", "local[1]")
+    assert_refused(done, f"zenlake: {complaint}\n")
 
 
 def test_progress_adds_up_the_counts_of_tasks(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def test_status_of_a_ready_process_arrives(monkeypatch: pytest.MonkeyPatch) -> N
         assert readiness.status(5) == "tcp/127.0.0.1:7447"
 
 
-def test_other_messages_are_no_readiness(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_messages_are_no_readiness() -> None:
     with ReadinessSocket() as readiness:
         path = readiness.variables["NOTIFY_SOCKET"]
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:

@@ -77,7 +77,12 @@ def test_the_other_name_of_this_machine_is_accepted(server: ReportServer) -> Non
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
 def test_other_methods_are_refused(server: ReportServer, method: str) -> None:
-    assert ask(server, "/", method)[0] == 501
+    status, headers, _ = ask(server, "/", method)
+    assert (status, headers["Allow"]) == (405, "GET, HEAD")
+
+
+def test_a_word_that_is_no_method_is_refused(server: ReportServer) -> None:
+    assert ask(server, "/", "FOO")[0] == 501
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import Any
 
 import pytest
 
 import zenlake
 from tests.api.linked import config_of
+from tests.cli.command import assert_refused, run_command
 from tests.cli.router_process import RouterProcess
 from tests.waiting import until
 from zenlake.cli.router_explain_losses import LOST_INWARD, LOST_OUTWARD, REFUSED
@@ -20,8 +20,7 @@ from zenlake.routing.counters import Counters
 
 
 def explain(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "zenlake.cli.main", "router", "explain", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return run_command("router", "explain", *arguments)
 
 
 def client_of(process: RouterProcess, zid: str) -> zenlake.Session:
@@ -102,11 +101,7 @@ def test_a_query_across_two_routers() -> None:
     ],
 )
 def test_a_wrong_call_gets_one_line_and_code_2(arguments: list[str], complaint: str) -> None:
-    result = explain(*arguments)
-    assert result.returncode == 2
-    assert complaint in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert result.stdout == ""
+    assert_refused(explain(*arguments), complaint)
 
 
 def test_unknown_source_is_an_error() -> None:

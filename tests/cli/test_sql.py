@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 
 from tests.child_process import child_environment
 from tests.cli import sql_lake
+from tests.cli.command import complaint_of
 from tests.lake.publish import small_lake
 from zenlake.cli.cells import CELL_CHARACTERS_MAX
 from zenlake.cli.main import main
@@ -47,11 +49,7 @@ class Asking:
         return [json.loads(line) for line in self(query, "--json").splitlines()]
 
     def complaint(self, query: str) -> str:
-        assert main(["sql", "--lake", self._lake, query]) == 2
-        out, err = self._capsys.readouterr()
-        assert out == ""
-        assert err.count("\n") == 1
-        return err.removeprefix("zenlake: ").rstrip()
+        return complaint_of(self._capsys, "sql", "--lake", self._lake, query)
 
 
 @pytest.fixture
@@ -225,8 +223,17 @@ def test_the_query_may_come_from_standard_input(
 
 
 def test_a_missing_lake_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sql", "--lake", str(tmp_path), "SELECT 1"]) == 2
-    assert capsys.readouterr().err == f"zenlake: {tmp_path}: there is no lake\n"
+    complaint = complaint_of(capsys, "sql", "--lake", str(tmp_path), "SELECT 1")
+    assert complaint == f"{tmp_path}: there is no lake"
+
+
+def test_a_lake_without_its_option_is_an_error_that_names_it(
+    lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small_lake.lake(tmp_path, "a")
+    for folder, quoted in ((tmp_path, str(tmp_path)), (lake, shlex.quote(str(lake)))):
+        complaint = complaint_of(capsys, "sql", str(folder), "SELECT 1")
+        assert f"it is a lake and not captures: zenlake sql --lake {quoted} ..." in complaint
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut"])
@@ -245,12 +252,9 @@ def test_only_the_table_of_a_damaged_file_is_affected(
         "SELECT count(*) FROM range(3) LEFT JOIN samples ON false",
         "DESCRIBE samples",
     ):
-        assert main(["sql", "--lake", str(tmp_path), query]) == 2, query
-        printed = capsys.readouterr()
-        assert printed.out == ""
-        assert "/samples: " in printed.err
-        assert file.name in printed.err
-        assert printed.err.count("\n") == 1
+        complaint = complaint_of(capsys, "sql", "--lake", str(tmp_path), query)
+        assert "/samples: " in complaint
+        assert file.name in complaint
     query = "SELECT count(*) AS count FROM messages"
     assert main(["sql", "--lake", str(tmp_path), "--csv", query]) == 0
     assert capsys.readouterr().out.splitlines() == ["count", str(2 * small_lake.ROWS["messages"])]

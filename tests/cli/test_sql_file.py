@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.cli import sql_lake
+from tests.cli.command import complaint_of
 from tests.trace.sidecar import PATHS
 from zenlake.cli.main import main
 
@@ -74,16 +75,18 @@ def test_a_file_that_was_there_stays_if_the_query_fails(
     for name in ("a.csv", "a.json", "a.parquet"):
         Path(name).write_text("before")
         for query in ("SELECT nothing FROM samples", "SELECT error('x') FROM samples", "DROP x"):
-            assert main(["sql", "--lake", lake, query, "-o", name]) == 2
-            assert capsys.readouterr().err.startswith("zenlake: SQL")
+            assert complaint_of(capsys, "sql", "--lake", lake, query, "-o", name).startswith("SQL")
         assert Path(name).read_text() == "before"
     assert {path.name for path in tmp_path.iterdir()} == {lake, "a.csv", "a.json", "a.parquet"}
 
 
 def test_error_names_the_place_of_a_mistake(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
-    query = "SELECT seq,\n  nothing FROM samples -- why?"
-    assert main(["sql", "--lake", lake, query, "-o", "a.parquet"]) == 2
-    assert capsys.readouterr().err.startswith("zenlake: SQL line 2, column 3: ")
+    for query, place in (
+        ("SELECT seq,\n  nothing FROM samples -- why?", "line 2, column 3"),
+        ("SELEC 1", "line 1, column 1"),
+    ):
+        complaint = complaint_of(capsys, "sql", "--lake", lake, query, "-o", "a.parquet")
+        assert complaint.startswith(f"SQL {place}: ")
 
 
 @pytest.mark.parametrize(
@@ -97,10 +100,8 @@ def test_error_names_the_place_of_a_mistake(lake: str, capsys: pytest.CaptureFix
 def test_mistake_gets_one_line_and_code_2(
     lake: str, arguments: list[str], cause: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["sql", "--lake", lake, "SELECT 1", *arguments]) == 2
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    assert err.startswith(f"zenlake: {cause}")
+    complaint = complaint_of(capsys, "sql", "--lake", lake, "SELECT 1", *arguments)
+    assert complaint.startswith(cause)
 
 
 def test_a_full_disk_is_an_error(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,10 +110,8 @@ def test_a_full_disk_is_an_error(lake: str, capsys: pytest.CaptureFixture[str]) 
         assert main(["sql", "--lake", lake, QUERY, "-o", "/dev/full", *flags]) == 2
         assert "/dev/full cannot be written: No space left" in capsys.readouterr().err
     Path("full.parquet").symlink_to("/dev/full")
-    assert main(["sql", "--lake", lake, QUERY, "-o", "full.parquet"]) == 2
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    assert err.startswith("zenlake: full.parquet cannot be written: ")
+    complaint = complaint_of(capsys, "sql", "--lake", lake, QUERY, "-o", "full.parquet")
+    assert complaint.startswith("full.parquet cannot be written: ")
 
 
 def test_no_input_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

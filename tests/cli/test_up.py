@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.child_process import child_environment
+from tests.cli.command import CommandProcess, run_command
 from tests.ports import free_endpoint
 from tests.waiting import until
 from zenlake.cli.main import main
@@ -29,7 +29,7 @@ SAMPLES = 500
 DOCUMENT = Path(__file__).parents[2] / "docs" / "up.md"
 
 
-class Up:
+class Up(CommandProcess):
     """The command, in a folder of its own."""
 
     def __init__(self, folder: Path, lake: str = "live.lake") -> None:
@@ -37,27 +37,15 @@ class Up:
         self.recording = folder / "live.recording"
         self.endpoint = free_endpoint()
         options = ["-l", self.endpoint, "--no-multicast-scouting", "--port", "0", "--every", "1"]
-        options += ["--lake", lake]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "zenlake.cli.main", "up", *options],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=child_environment(),
-        )
-        assert self.process.stdout is not None
-        lines = [self.process.stdout.readline() for _ in range(4)]
+        super().__init__("up", *options, "--lake", lake, folder=folder)
+        lines = [self.next_line() for _ in range(4)]
         names = ["router", "recording", "lake", "report"]
         assert [line.split()[0] for line in lines] == names, lines
         assert lines[0].split()[1] == self.endpoint, "it accepts connections now"
         self.page = lines[3].split()[1]
 
     def sql(self, statement: str) -> list[dict[str, Any]]:
-        command = [sys.executable, "-m", "zenlake.cli.main", "sql", "--lake", self.lake]
-        done = subprocess.run(
-            [*command, "--json", statement], capture_output=True, text=True, env=child_environment()
-        )
+        done = run_command("sql", "--lake", self.lake, "--json", statement)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def until_published(self, statement: str) -> None:
@@ -83,12 +71,8 @@ class Up:
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[Up]:
-    started = Up(tmp_path)
-    try:
+    with Up(tmp_path) as started:
         yield started
-    finally:
-        started.process.kill()
-        started.process.communicate()
 
 
 def connected(endpoint: str) -> Any:
@@ -173,10 +157,7 @@ def test_wrong_options_are_one_line_before_anything_starts(
 
 
 def test_options_of_the_router_are_checked(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "zenlake.cli.main", "up", "-l", "foo/1", "--port", "0"]
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, env=child_environment(), timeout=60
-    )
+    done = run_command("up", "-l", "foo/1", "--port", "0", folder=tmp_path)
     assert done.returncode == 2
     cause, code = done.stderr.splitlines()[-2:]
     assert "links of type 'foo' are not supported" in cause

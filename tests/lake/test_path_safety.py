@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli import sql_lake
-from zenlake.cli.main import main
+from tests.cli.command import complaint_of
 from zenlake.lake.errors import LakeError
 from zenlake.lake.path_safety import check_file_name, check_files, check_table_name
 from zenlake.lake.publish import Store
@@ -115,11 +115,8 @@ def test_sql_refuses_a_manifest_that_leads_outside(
         document["captures"][0]["files"]["samples"] = [f"../../../../{SECRET}"]
 
     edit_manifest(lake, edit)
-    assert main(["sql", "--lake", str(lake), "FROM samples"]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-    assert "the metadata names a file outside the lake" in err
+    complaint = complaint_of(capsys, "sql", "--lake", str(lake), "FROM samples")
+    assert "the metadata names a file outside the lake" in complaint
 
 
 def test_sql_refuses_a_link_that_leads_outside(lake: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.cli import sql_lake
+from tests.cli.command import complaint_of
 from zenlake.cli.main import main
 from zenlake.lake import spark as spark_module
 from zenlake.lake.errors import LakeError
@@ -82,11 +83,8 @@ def test_spark_and_duckdb_print_the_same_rows(
 def test_invalid_statement_is_one_line_with_its_position(
     query: str, complaint: str, lake: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["sql", "--lake", str(lake), query, "--master", MASTER]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-    assert re.match(f"zenlake: {complaint}", err)
+    arguments = ["sql", "--lake", str(lake), query, "--master", MASTER]
+    assert re.match(complaint, complaint_of(capsys, *arguments))
 
 
 def test_other_reading_statements_are_allowed(

@@ -11,6 +11,9 @@ from tests.child_process import child_environment
 
 pytest.importorskip("pyspark", reason="needs zenlake[lake]")
 
+from pyspark_zenoh import DefaultSource
+from zenlake.errors import LocalError
+
 _PROBE = """import sys
 import pyspark.sql.datasource
 before = set(sys.modules)
@@ -31,3 +34,9 @@ def test_source_is_found_and_imports_little() -> None:
     name, loaded = found.stdout.splitlines()
     assert name == "zenoh"
     assert set(loaded.split()) == {"pyspark_zenoh", "zenlake"}
+
+
+@pytest.mark.parametrize("keys", [{}, {"subscribe": "a/**"}])
+def test_network_with_a_path_is_refused(keys: dict[str, str]) -> None:
+    with pytest.raises(LocalError, match="connect is for a network: pass no path with it"):
+        DefaultSource({"path": "recording", "connect": "tcp/a:1", **keys})

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
 import zenlake.trace
 from zenlake import rules
-from zenlake.cli.decode.text import count_text
-from zenlake.cli.output import Lines, painter, print_json, safe
+from zenlake.cli.capture_options import (
+    add_port_option,
+    check_ports,
+    collect_garbage_less_often,
+    refuse_stored,
+)
+from zenlake.cli.output import count_text, painter, print_json, print_lines, safe
 from zenlake.cli.progress import watched_steps
-from zenlake.cli.stored_captures import refuse_stored
 from zenlake.errors import LocalError
 from zenlake.rules import ERROR, RULES, SEVERITIES, Finding, Rule
 from zenlake.rules.registry import BY_TOPIC
@@ -34,7 +37,6 @@ Sessions that began before the capture, or with missing packets, are not checked
 missing part matters. docs/reference/rules.md has all rules, docs/check.md explains findings.
 exit codes: 0 no errors; 1 an error was found, or the file was damaged; 2 it cannot be read
 """
-_ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
 _SHOWN_MAX: Final = 10
 _STYLES: Final = {"error": "error", "warning": "notice", "note": "dim"}
 
@@ -48,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--limit", type=int, default=_SHOWN_MAX, metavar="N", help="findings shown per rule")
     add("--list", action="store_true", help="print the rules")
     add("--json", action="store_true", help="one JSON object per line")
-    add("--port", type=int, action="append", default=[], metavar="N", help="a port of Zenoh")
+    add_port_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -60,12 +62,9 @@ def run(args: argparse.Namespace) -> int:
         raise LocalError("a capture is needed, or --list")
     if args.limit < 1:
         raise LocalError(f"--limit must be at least 1, not {args.limit}")
-    for port in args.port:
-        if not 0 < port < 65_536:
-            raise LocalError(f"--port must be 1 to 65535, not {port}")
+    check_ports(args.port)
     refuse_stored("check", args.files)
-    # As in decode: messages form no reference cycles.
-    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
+    collect_garbage_less_often()
     is_bad = False
     for file in args.files:
         with zenlake.trace.open(file, ports=args.port) as trace:
@@ -76,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
             if args.json:
                 print_json(report.totals(trace))
             else:
-                _print(report.lines(trace, painter(sys.stdout), len(args.files) > 1))
+                print_lines(report.lines(trace, painter(sys.stdout), len(args.files) > 1))
             is_bad |= trace.is_damaged or report.has_errors
     return 1 if is_bad else 0
 
@@ -199,13 +198,6 @@ def _as_json(file: str, finding: Finding) -> dict[str, Any]:
     }
 
 
-def _print(lines: Iterator[str]) -> None:
-    out = Lines(sys.stdout)
-    for line in lines:
-        out.add(line)
-    out.flush()
-
-
 def _print_rules(chosen: list[Rule], as_json: bool) -> None:
     if as_json:
         for rule in chosen:
@@ -219,10 +211,10 @@ def _print_rules(chosen: list[Rule], as_json: bool) -> None:
                 }
             )
         return
-    _print(_rule_lines(chosen, painter(sys.stdout)))
+    print_lines(_listed_rules(chosen, painter(sys.stdout)))
 
 
-def _rule_lines(chosen: list[Rule], paint: Any) -> Iterator[str]:
+def _listed_rules(chosen: list[Rule], paint: Any) -> Iterator[str]:
     for topic, found in BY_TOPIC.items():
         listed = [rule for rule in found if rule in chosen]
         if listed:

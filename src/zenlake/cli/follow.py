@@ -16,12 +16,12 @@ from zenlake.cli.extras import needs_extra
 from zenlake.cli.interrupts import end_process
 from zenlake.cli.output import print_error, print_json, safe
 from zenlake.errors import LocalError
+from zenlake.lake.follow.defaults import EVERY_SECONDS, KEEP_SECONDS
 
 if TYPE_CHECKING:
     from zenlake.lake.follow.following import Stop
     from zenlake.lake.follow.settings import Progress
 
-EVERY_SECONDS: Final = 3.0
 _EVERY_SECONDS_MIN: Final = 0.1
 _EVERY_SECONDS_MAX: Final = 3_600.0
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
@@ -38,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep",
         type=seconds,
         metavar="SECONDS",
-        help="with --follow: how long readers of older versions find their files (default 3600)",
+        help="with --follow: how long readers of older versions find their files "
+        f"(default {KEEP_SECONDS:g})",
     )
     parser.add_argument(
         "--until-end",
@@ -74,7 +75,6 @@ def refuse_options(args: argparse.Namespace) -> None:
 def run(args: argparse.Namespace) -> int:
     with needs_extra("pipeline --follow", "lake"):
         from zenlake.lake.follow import following
-        from zenlake.lake.follow.old_files import KEEP_SECONDS
         from zenlake.lake.follow.recordings import recording_id
         from zenlake.lake.follow.settings import Settings
         from zenlake.lake.spark import QUICK_START, session
@@ -113,9 +113,7 @@ def _stopped_by_signals(stop: Stop) -> Iterator[None]:
             end_process(number)
         stop.request()
 
-    before: dict[int, Any] = {}
-    for one in _SIGNALS:
-        before[one] = signal.signal(one, handle)
+    before: dict[int, Any] = {number: signal.signal(number, handle) for number in _SIGNALS}
     try:
         yield
     finally:
@@ -124,7 +122,6 @@ def _stopped_by_signals(stop: Stop) -> Iterator[None]:
 
 
 def _print_version(args: argparse.Namespace, path: str, progress: Progress) -> None:
-    behind_s = None if progress.last_ns is None else time.time() - progress.last_ns / 1e9
     if args.json:
         print_json(
             {
@@ -140,7 +137,9 @@ def _print_version(args: argparse.Namespace, path: str, progress: Progress) -> N
         )
     elif not args.quiet:
         took = sum(progress.seconds.values())
-        behind = "" if behind_s is None else f", its last packet {_age(behind_s)} old"
+        behind = ""
+        if progress.last_ns is not None:
+            behind = f", its last packet {_age(time.time() - progress.last_ns / 1e9)} old"
         print(
             f"{safe(path)}: version {progress.version}, {progress.messages:,} messages{behind} "
             f"(in {took:.1f} s)"

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import difflib
-import sys
 from typing import Any, Final
 
 from zenlake.cli.cells import time_text
 from zenlake.cli.extras import needs_extra
-from zenlake.cli.output import Lines, print_json, safe
+from zenlake.cli.output import print_json, print_lines, safe
 from zenlake.cli.table import table_lines
 from zenlake.errors import LocalError
 from zenlake.lake.address import parse
+from zenlake.lake.errors import did_you_mean
 from zenlake.lake.publish.manifest import CaptureEntry, Manifest
 from zenlake.limits import LAKE_RETENTION_HOURS_MAX
 
@@ -85,11 +84,8 @@ def _list(manifest: Manifest, as_json: bool) -> None:
         for fact in facts:
             print_json(fact)
         return
-    lines = Lines(sys.stdout)
     right = [name in (*_COUNTED, "bytes") for name in _COLUMNS]
-    for line in table_lines(_COLUMNS, map(_cells, facts), right):
-        lines.add(line)
-    lines.flush()
+    print_lines(table_lines(_COLUMNS, map(_cells, facts), right))
 
 
 def _facts(entry: CaptureEntry) -> dict[str, Any]:
@@ -139,14 +135,9 @@ def _name_in(manifest: Manifest, capture: str, store: Any) -> str:
     except LocalError:
         name = ""  # a name that is no address
     if not name:
-        hint = _hint(capture, manifest.captures)
+        hint = did_you_mean(capture, manifest.captures)
         raise LocalError(f"{store.given}: no capture {capture!r}{hint}")
     return name
-
-
-def _hint(capture: str, present: Any) -> str:
-    near = difflib.get_close_matches(capture, present, n=1)
-    return f", did you mean {near[0]!r}?" if near else ""
 
 
 def _compact(store: Any, as_json: bool) -> None:

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any, Final, TextIO
 
 _STYLES: Final = {
@@ -64,6 +65,14 @@ def _escaped(code: int) -> str:
     return f"\\u{code:04x}" if code < 0x1_0000 else f"\\U{code:08x}"
 
 
+def count_text(count: int, noun: str) -> str:
+    """`1 reply`, `2 replies`."""
+    if count == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {plural}"
+
+
 class Lines:
     """Writes lines to a stream: one by one on a terminal, in blocks otherwise."""
 
@@ -83,6 +92,10 @@ class Lines:
         if self._one_by_one or self._held_characters >= _BLOCK_CHARACTERS:
             self.flush()
 
+    def add_all(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.add(line)
+
     def flush(self) -> None:
         if self._held:
             text = "\n".join(self._held) + "\n"
@@ -90,6 +103,15 @@ class Lines:
             self._held_characters = 0
             self._stream.write(text)
             self._stream.flush()
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Prints lines; those before an exception too."""
+    out = Lines(sys.stdout)
+    try:
+        out.add_all(lines)
+    finally:
+        out.flush()
 
 
 def print_json(value: Any) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from zenlake.cli import follow
 from zenlake.cli.extras import needs_extra
 from zenlake.cli.interrupts import ending_immediately
-from zenlake.cli.output import Lines, painter, print_error, print_json, safe
+from zenlake.cli.output import painter, print_error, print_json, print_lines, safe
 from zenlake.cli.pipeline_progress import ProgressLine
 from zenlake.limits import DERIVE_BYTES_MAX
 
@@ -145,10 +145,7 @@ def _print_outcome(args: argparse.Namespace, outcome: Outcome, seconds: float) -
         }
         print_json({**facts, **lists, "seconds": round(seconds, 3), "steps": steps})
     elif not args.quiet and (outcome.read or outcome.unchanged):
-        lines = Lines(sys.stdout)
-        for line in _lines(args, outcome, seconds):
-            lines.add(line)
-        lines.flush()
+        print_lines(_lines(args, outcome, seconds))
 
 
 def _lines(args: argparse.Namespace, outcome: Outcome, seconds: float) -> list[str]:

@@ -79,33 +79,28 @@ def run(args: argparse.Namespace) -> int:
     start_log(args.log, is_json=False, default="warn", stream=sys.stderr)
     ending = Ending()
     with record_with(config, keys, tokens) as recording:
-        shown = _Shown(recording, args)
-        shown.begin()
+        display = _Display(recording, args)
+        display.begin()
         while not ending.wait(min(_LOOK_S, args.progress)) and not recording.failure:
-            shown.look()
-    return shown.finish()
+            display.update()
+    return display.finish()
 
 
 def config_of(args: argparse.Namespace) -> Config:
     from zenlake.api.config.config import Config
-    from zenlake.cli.router import insert_setting, key_and_value
+    from zenlake.cli.router import insert_setting, key_and_value, set_network
 
     config = Config() if args.config is None else Config.from_file(args.config)
     if args.mode is not None or "mode" not in config.explicit():
         config.insert_json5("mode", json.dumps(args.mode or "client"))
-    if args.connect:
-        config.insert_json5("connect/endpoints", json.dumps(args.connect))
-    if args.listen:
-        config.insert_json5("listen/endpoints", json.dumps(args.listen))
-    if args.no_multicast_scouting:
-        config.insert_json5("scouting/multicast/enabled", "false")
+    set_network(config, args)
     for text in args.cfg or ():
         insert_setting(config, *key_and_value(text))
     set_recording(config, args, args.path)
     return config
 
 
-class _Shown:
+class _Display:
     """The output of the command: JSON lines, or a progress line on a terminal."""
 
     def __init__(self, recording: Recording, args: argparse.Namespace) -> None:
@@ -123,7 +118,7 @@ class _Shown:
         else:
             print(f"recording into {path}, Ctrl-C ends it", file=sys.stderr, flush=True)
 
-    def look(self) -> None:
+    def update(self) -> None:
         now = time.monotonic()
         if now - self._shown_at < self._every_s:
             return

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 _UNITS: Final = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _PERIODS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_OPTIONS: Final = (
+    *("exclude", "drop_payload", "segment_bytes", "segment_seconds", "keep_bytes", "keep_seconds"),
+)
+"""The options by their names in `args` and in the configuration."""
 
 
 def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,15 +41,7 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
 
 def set_recording(config: Config, args: argparse.Namespace, path: str) -> None:
     """Set the configuration keys of a recording from the options that are set."""
-    given = {
-        "path": path,
-        "exclude": args.exclude,
-        "drop_payload": args.drop_payload,
-        "segment_bytes": args.segment_bytes,
-        "segment_seconds": args.segment_seconds,
-        "keep_bytes": args.keep_bytes,
-        "keep_seconds": args.keep_seconds,
-    }
+    given = {"path": path, **{name: getattr(args, name) for name in _OPTIONS}}
     for name, value in given.items():
         if value is not None:
             config.insert_json5(f"recording/{name}", json.dumps(value))
@@ -53,14 +49,7 @@ def set_recording(config: Config, args: argparse.Namespace, path: str) -> None:
 
 def refuse_without_path(args: argparse.Namespace, option: str) -> None:
     """Refuse options of a recording if `option`, which names its folder, is missing."""
-    for name in (
-        "exclude",
-        "drop_payload",
-        "segment_bytes",
-        "segment_seconds",
-        "keep_bytes",
-        "keep_seconds",
-    ):
+    for name in _OPTIONS:
         if getattr(args, name) is not None:
             raise LocalError(f"--{name.replace('_', '-')} needs {option}")
 

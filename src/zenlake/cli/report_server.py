@@ -30,6 +30,7 @@ _WAITING: Final = """<!doctype html><meta charset="utf-8"><meta http-equiv="refr
 <title>zenlake</title><p>No version of the lake yet. This page reloads automatically.</p>
 """
 _HEADERS: Final = {
+    "Allow": "GET, HEAD",
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -134,23 +135,24 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "zenlake"
     sys_version = ""
 
+    def do_POST(self) -> None:
+        """Any other method of HTTP; the base class answers 501 to names that are none."""
+        self._send(HTTPStatus.METHOD_NOT_ALLOWED, "text/plain", b"only GET and HEAD\n")
+
+    do_PUT = do_DELETE = do_OPTIONS = do_PATCH = do_TRACE = do_POST
+
     def do_GET(self) -> None:
-        self._answer(with_body=True)
-
-    def do_HEAD(self) -> None:
-        self._answer(with_body=False)
-
-    def _answer(self, with_body: bool) -> None:
         if not self._is_own_request():
-            self._send(HTTPStatus.FORBIDDEN, "text/plain", b"only for this address\n", with_body)
+            self._send(HTTPStatus.FORBIDDEN, "text/plain", b"only for this address\n")
         elif self.path == "/":
-            kind = "text/html; charset=utf-8"
-            self._send(HTTPStatus.OK, kind, self.server.report.page(), with_body)
+            self._send(HTTPStatus.OK, "text/html; charset=utf-8", self.server.report.page())
         elif self.path == "/status.json":
             body = json.dumps(self.server.report.status()).encode() + b"\n"
-            self._send(HTTPStatus.OK, "application/json", body, with_body)
+            self._send(HTTPStatus.OK, "application/json", body)
         else:
-            self._send(HTTPStatus.NOT_FOUND, "text/plain", b"no such page\n", with_body)
+            self._send(HTTPStatus.NOT_FOUND, "text/plain", b"no such page\n")
+
+    do_HEAD = do_GET
 
     def _is_own_request(self) -> bool:
         port = self.server.server_port
@@ -160,14 +162,14 @@ class _Handler(BaseHTTPRequestHandler):
         origin = self.headers.get("Origin")
         return origin is None or origin in {f"http://{one}" for one in own}
 
-    def _send(self, status: HTTPStatus, kind: str, body: bytes, with_body: bool) -> None:
+    def _send(self, status: HTTPStatus, kind: str, body: bytes) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         for name, value in _HEADERS.items():
             self.send_header(name, value)
         self.end_headers()
-        if with_body:
+        if self.command != "HEAD":
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:

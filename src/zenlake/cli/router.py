@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 from typing import TYPE_CHECKING, Final
 
@@ -120,8 +121,6 @@ def _refuse_unsupported(args: argparse.Namespace) -> None:
 
 def config_of(args: argparse.Namespace) -> Config:
     """Options override the file, and `--cfg` overrides other options."""
-    import json
-
     from zenlake.api.config.config import Config
 
     settings = [key_and_value(text) for text in args.cfg or ()]
@@ -137,14 +136,9 @@ def config_of(args: argparse.Namespace) -> Config:
     config.insert_json5("adminspace/enabled", "true")
     if args.id is not None:
         config.insert_json5("id", json.dumps(args.id))
-    if args.listen:
-        config.insert_json5("listen/endpoints", json.dumps(args.listen))
-    if args.connect:
-        config.insert_json5("connect/endpoints", json.dumps(args.connect))
+    set_network(config, args)
     if args.no_timestamp:
         config.insert_json5("timestamping/enabled", "false")
-    if args.no_multicast_scouting:
-        config.insert_json5("scouting/multicast/enabled", "false")
     if args.adminspace_permissions is not None:
         letters = args.adminspace_permissions
         may = {"read": letters in ("r", "rw"), "write": letters in ("w", "rw")}
@@ -157,6 +151,16 @@ def config_of(args: argparse.Namespace) -> Config:
         if key:
             insert_setting(config, key, value)
     return config
+
+
+def set_network(config: Config, args: argparse.Namespace) -> None:
+    """Set the configuration keys of --listen, --connect and --no-multicast-scouting."""
+    if args.listen:
+        config.insert_json5("listen/endpoints", json.dumps(args.listen))
+    if args.connect:
+        config.insert_json5("connect/endpoints", json.dumps(args.connect))
+    if args.no_multicast_scouting:
+        config.insert_json5("scouting/multicast/enabled", "false")
 
 
 def insert_setting(config: Config, key: str, value: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.cli.output import safe
+from zenlake.cli.output import count_text, safe
 from zenlake.cli.router_explain import Json, is_received
 from zenlake.cli.router_explain_losses import LOST_INWARD, LOST_OUTWARD, REFUSED, losses_in_words
 
@@ -20,12 +20,7 @@ def text_of(steps: list[Json], own_zid: str = "") -> str:
         lines += _silent_lines(step) if "error" in step else _step_lines(step, index == 0, own_zid)
     if not any(is_received(step) for step in steps):
         lines += ["", "Nobody gets it."]
-    return safe_lines(lines)
-
-
-def safe_lines(lines: list[str]) -> str:
-    """Lines with control characters escaped: keys come from other nodes."""
-    return "\n".join(safe(line) for line in lines)
+    return "\n".join(map(safe, lines))  # keys come from other nodes
 
 
 def _step_lines(step: Json, is_first: bool, own_zid: str) -> list[str]:
@@ -57,7 +52,7 @@ def _destinations(step: Json) -> list[str]:
     sent_to = step["sent_to"]
     if not sent_to:
         return [_no_receiver(step)]
-    lines = [f"It goes to {_count(len(sent_to), 'neighbour')}{_rule(step)}:"]
+    lines = [f"It goes to {count_text(len(sent_to), 'neighbour')}{_rule(step)}:"]
     for hop in sent_to[:_SHOWN_MAX]:
         decisions = [one for one in step["decisions"] if _leads_to(one, hop)]
         reasons = [_reason(one, hop, _entity(step)) for one in decisions]
@@ -192,10 +187,6 @@ def _joined(parts: list[str]) -> str:
     if more:
         return f"{', '.join(shown)} and {more} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _more(total: int) -> list[str]:

@@ -8,18 +8,19 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
+from zenlake.cli.capture_options import CAPTURE_ENDINGS
 from zenlake.cli.cells import CELL_CHARACTERS_MAX
 from zenlake.cli.decode.selection import refuse_an_input
 from zenlake.cli.extras import needs_extra
 from zenlake.cli.interrupts import ending_immediately
-from zenlake.cli.output import Lines, safe
+from zenlake.cli.output import print_lines, safe
 from zenlake.cli.sql_file import AnswerFile
 from zenlake.cli.sql_process import bounded
 from zenlake.cli.sql_prompt import run_prompt
 from zenlake.cli.sql_rows import csv_lines, json_lines, text_lines
-from zenlake.cli.stored_captures import CAPTURE_ENDINGS
 from zenlake.cli.table_source import opened_captures, opened_lake, start_quickly
 from zenlake.errors import LocalError
 from zenlake.lake.address import is_stored
@@ -163,29 +164,20 @@ def _is_at_terminal(args: argparse.Namespace) -> bool:
 def _answer_all(
     snapshot: Snapshot, query: str | None, file: AnswerFile | None, args: argparse.Namespace
 ) -> None:
-    def ask(text: str) -> AbstractContextManager[Result]:
-        return _answer(snapshot, text, args)
-
-    def form(result: Result) -> Iterator[str]:
-        return _formatted(result, args)
-
-    def show() -> int:
-        lines = Lines(sys.stdout)
-        with ask(query or "") as result:
-            try:
-                for line in form(result):
-                    lines.add(line)
-            finally:
-                lines.flush()
-        return 0
-
+    ask = partial(_answer, args, snapshot)
     if query is None:
-        run_prompt(snapshot, ask, form, lambda work: bounded(work, args))
+        run_prompt(snapshot, ask, partial(_formatted, args), lambda work: bounded(work, args))
     elif file is not None:
         rows = bounded(lambda: file.write(snapshot, query, ask), args)
         print(f"{rows:,} rows written to {safe(args.output)}")
     else:
-        bounded(show, args)
+        bounded(lambda: _show(args, ask(query)), args)
+
+
+def _show(args: argparse.Namespace, answer: AbstractContextManager[Result]) -> int:
+    with answer as result:
+        print_lines(_formatted(args, result))
+    return 0
 
 
 def _captures_and_query(args: argparse.Namespace) -> tuple[list[str], str | None]:
@@ -214,7 +206,7 @@ def _is_capture(word: str) -> bool:
 
 
 def _answer(
-    snapshot: Snapshot, query: str, args: argparse.Namespace
+    args: argparse.Namespace, snapshot: Snapshot, query: str
 ) -> AbstractContextManager[Result]:
     with needs_extra("sql", "lake" if args.master else "sql"):
         if args.master is None:
@@ -226,7 +218,7 @@ def _answer(
         return on_spark.query(snapshot, query, args.master)
 
 
-def _formatted(result: Result, args: argparse.Namespace) -> Iterator[str]:
+def _formatted(args: argparse.Namespace, result: Result) -> Iterator[str]:
     if args.json:
         return json_lines(result)
     if args.csv:

@@ -19,6 +19,7 @@ ROWS_MAX: Final = 200
 _FIRST: Final = "zenlake> "
 _MORE: Final = "      -> "
 _END: Final = ("exit", "quit", r"\q", ".quit", ".exit")
+_ASK_HELP: Final = ("help", r"\h", ".help", "?")
 _HELP: Final = """\
 A query ends with ; or an empty line. Ctrl-C cancels a query, Ctrl-D leaves the prompt.
   SHOW TABLES;            the tables
@@ -47,7 +48,7 @@ def run_prompt(snapshot: Snapshot, ask: Ask, form: Format, bounded: Bounded) -> 
             return 0
         if query.lower() in _END:
             return 0
-        if query.lower() in ("help", r"\h", ".help", "?"):
+        if query.lower() in _ASK_HELP:
             print(_HELP)
         elif query:
             _answer(query, ask, form, bounded)
@@ -56,7 +57,7 @@ def run_prompt(snapshot: Snapshot, ask: Ask, form: Format, bounded: Bounded) -> 
 def _typed() -> str:
     lines = [input(_FIRST)]
     word = lines[0].strip()
-    if not word or word.lower() in (*_END, "help", r"\h", ".help", "?"):
+    if not word or word.lower() in (*_END, *_ASK_HELP):
         return word
     while lines[-1].strip() and not lines[-1].rstrip().endswith(";"):
         lines.append(input(_MORE))

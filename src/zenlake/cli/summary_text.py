@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from zenlake.cli.cells import time_text
-from zenlake.cli.output import safe
+from zenlake.cli.output import count_text, safe
 from zenlake.lake.summary import Summary
 
 _KEY_CHARACTERS_MAX: Final = 48
@@ -35,13 +35,14 @@ def summary_lines(summary: Summary, paint: Any) -> Iterator[str]:
 def _read(summary: Summary) -> Iterator[str]:
     facts = summary.one("captures")
     messages = summary.one("messages")["messages"]
-    files = _count(facts["files"], "capture")
-    yield f"{files}, {size_text(facts['bytes'] or 0)}, {_count(facts['packets'] or 0, 'packet')}"
+    files = count_text(facts["files"], "capture")
+    packets = count_text(facts["packets"] or 0, "packet")
+    yield f"{files}, {size_text(facts['bytes'] or 0)}, {packets}"
     if facts["first_ns"] is not None:
         first = time_text(facts["first_ns"])
         seconds = summary.recorded_seconds
-        yield f"{_count(messages, 'message')}, {seconds:,.1f} s recorded from {first}"
-    roles = [_count(row["nodes"], row["role"]) for row in summary.answers["nodes"]]
+        yield f"{count_text(messages, 'message')}, {seconds:,.1f} s recorded from {first}"
+    roles = [_nodes_text(row["nodes"], row["role"]) for row in summary.answers["nodes"]]
     if roles:
         yield f"seen: {', '.join(roles)}"
 
@@ -103,7 +104,7 @@ def _losses(summary: Summary) -> Iterator[str]:
 
 
 def _violations(summary: Summary, paint: Any) -> Iterator[str]:
-    counts = [_count(row["broken"], row["severity"]) for row in summary.answers["severities"]]
+    counts = [count_text(row["broken"], row["severity"]) for row in summary.answers["severities"]]
     if counts:
         yield ", ".join(counts)
     for row in summary.answers["violations"]:
@@ -128,8 +129,8 @@ def size_text(size: float) -> str:
     )
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 or noun == "unknown" else f"{number:,} {noun}s"
+def _nodes_text(number: int, role: str) -> str:
+    return f"{number:,} unknown" if role == "unknown" else count_text(number, role)
 
 
 def _zid(zid: str | None) -> str:

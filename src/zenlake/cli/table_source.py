@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from zenlake.cli.capture_options import collect_garbage_less_often
 from zenlake.cli.extras import needs_extra
 from zenlake.cli.output import print_error
 from zenlake.cli.pipeline_progress import ProgressLine
@@ -21,15 +21,12 @@ if TYPE_CHECKING:
     from zenlake.lake.publish.snapshot import Snapshot
     from zenlake.report.database import Tables
 
-_ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
-
 
 def start_quickly(args: argparse.Namespace) -> None:
     """Set process-wide options before large modules are imported."""
     if not getattr(args, "is_own_process", False):
         return
-    # Rows and modules form hardly any reference cycles; searching for them takes 10% of the time.
-    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
+    collect_garbage_less_often()
     # NumPy would start threads for linear algebra, which is not used; each spins for a while.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

@@ -9,11 +9,12 @@ from typing import Any, Final
 from zenlake.cli.child_command import ChildCommand
 from zenlake.cli.ending import Ending
 from zenlake.cli.extras import needs_extra
-from zenlake.cli.follow import EVERY_SECONDS, seconds
+from zenlake.cli.follow import seconds
 from zenlake.cli.output import print_error, print_json, safe
 from zenlake.cli.readiness import ReadinessSocket, report_ready
 from zenlake.cli.recording_options import add_recording_arguments
 from zenlake.cli.report_server import ReportServer
+from zenlake.lake.follow.defaults import EVERY_SECONDS
 
 EXAMPLES = """examples:
   zenlake up

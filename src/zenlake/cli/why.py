@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import sys
 from collections.abc import Iterator
-from typing import Final
 
 from zenlake.capture.recordings import is_recording
+from zenlake.cli.capture_options import (
+    CAPTURE_ENDINGS,
+    collect_garbage_less_often,
+    refuse_stored,
+)
 from zenlake.cli.extras import needs_extra
-from zenlake.cli.output import Lines, print_json
+from zenlake.cli.output import print_json, print_lines
 from zenlake.cli.progress import watched_steps
-from zenlake.cli.stored_captures import CAPTURE_ENDINGS, refuse_stored
 from zenlake.cli.why_text import ReportText
 from zenlake.errors import LocalError
 from zenlake.lake.address import parse
@@ -34,7 +36,6 @@ trace_id of the tables, or SESSION/ID if several queries have the same id.
 exit codes: 0 done, nothing failed; 1 done, something failed, or the file is damaged;
 2 wrong arguments, or nothing could be read
 """
-_ALLOCATIONS_BETWEEN_COLLECTIONS: Final = 50_000
 _STORIES_SHOWN = 10
 
 
@@ -68,11 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.stories < 1:
         raise LocalError(f"--stories: {args.stories} is less than 1")
-    # As in decode: messages and records form no reference cycles.
-    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
+    collect_garbage_less_often()
     scope = parse_scope(args.query, args.key, args.at)
     is_negative = is_found = False
-    lines = Lines(sys.stdout)
     is_brief = len(args.inputs) > 1 or _is_lake(args.inputs[0])
     for evidence in _all_evidence(args.inputs, scope, args.capture):
         made = report(evidence, scope)
@@ -83,9 +82,7 @@ def run(args: argparse.Namespace) -> int:
             for value in text.json_values(args.stories):
                 print_json(value)
         else:
-            for line in text.lines(args.stories, is_brief=is_brief):
-                lines.add(line)
-            lines.flush()
+            print_lines(text.lines(args.stories, is_brief=is_brief))
         is_found = is_found or bool(made.stories)
         is_negative = is_negative or made.failed or evidence.damage is not None
     if args.query is not None and not is_found:

@@ -125,7 +125,7 @@ def is_stored(text: str) -> bool:
     return not os.path.lexists(text)
 
 
-def divided(text: str) -> tuple[str, str]:
+def split_root(text: str) -> tuple[str, str]:
     """An address in a store as its scheme with bucket or host, and the path in it."""
     match = _ROOT.match(text)
     root = match[0] if match else text

@@ -137,7 +137,7 @@ def make(archive: Path) -> bool:
             env={**os.environ, SWITCH: "off", "TMPDIR": str(work)},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            preexec_fn=_lower_priority,
+            preexec_fn=lambda: os.nice(_NICE),
         )
         if not made.exists():
             return False
@@ -180,10 +180,6 @@ def _run_queries(spark: SparkSession, folder: Path) -> None:
     stream = spark.readStream.format("zenoh").option("table", "messages").load(captures)
     writer = stream.writeStream.option("checkpointLocation", str(folder / "checkpoint"))
     writer.trigger(availableNow=True).start(str(folder / "stream")).awaitTermination(60)
-
-
-def _lower_priority() -> None:
-    os.nice(_NICE)
 
 
 def _echo(job: dict[str, int]) -> dict[str, int]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 from zenlake.errors import ZenlakeError
 
@@ -20,6 +22,11 @@ class LakeError(ZenlakeError):
     def from_os(cls, error: OSError, place: object) -> LakeError:
         """The system's message, with the path that it names."""
         return cls(error.strerror or str(error), error.filename or place)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f", did you mean {near[0]!r}?" if near else ""
 
 
 def cause_of(error: OSError | ValueError) -> str:

@@ -154,32 +154,28 @@ def _start(conf: SparkConf) -> None:
     is_local = _is_local(conf.get("spark.master") or "")
     if is_local:
         _use_class_archive(conf, java)
-    with TemporaryFile() as said:
+    with TemporaryFile() as output:
         try:
-            output = {"stdout": said, "stderr": said}
+            streams = {"stdout": output, "stderr": output}
             with _own_temporary_files(), _python_path(spark_path.FOLDER if is_local else ""):
-                gateway = launch_gateway(conf, output)  # type: ignore[no-untyped-call]  # no types
+                gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]  # no types
             with _same_interrupt_handler():
                 SparkContext(conf=conf, gateway=gateway)
         except (PySparkException, Py4JError) as error:
-            cause = _first_error(said) or " ".join(str(error).split())
+            cause = _first_error(output) or " ".join(str(error).split())
             raise LakeError(f"Spark does not start: {cause}") from None
 
 
-def class_archive() -> Path | None:
-    """The class-data archive of the Java and Spark that a session would start."""
-    return _class_archive(_check_java())
-
-
-def _class_archive(java: str) -> Path | None:
+def class_archive(java: str | None = None) -> Path | None:
+    """The class-data archive of the Java and Spark that a session starts; `java` is its version."""
     from pyspark.find_spark_home import _find_spark_home
 
-    return archive_path(java, _find_spark_home())
+    return archive_path(java or _check_java(), _find_spark_home())
 
 
 def _use_class_archive(conf: SparkConf, java: str) -> None:
     name = "spark.driver.defaultJavaOptions"
-    archive = _class_archive(java)
+    archive = class_archive(java)
     conf.set(name, f"{conf.get(name) or ''} {java_options(archive)}".strip())
     make_after_this_process(archive)
 
@@ -220,23 +216,26 @@ def _same_interrupt_handler() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _first_error(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = said.read().decode("utf-8", "replace").split("\n")
+def _first_error(output: IO[bytes]) -> str:
+    output.seek(0)
+    lines = output.read().decode("utf-8", "replace").split("\n")
     return next((line.strip() for line in lines if "Exception" in line or "rror" in line), "")
+
+
+def java_command() -> str:
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home, "bin", "java")) if home else "java"
 
 
 def _check_java() -> str:
     """The output of `java -version`; error if Java is missing or too old."""
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     try:
-        said = subprocess.run([java or "", "-version"], capture_output=True, text=True).stderr
+        output = subprocess.run([java_command(), "-version"], capture_output=True, text=True).stderr
     except OSError:
         raise LakeError(_NEEDS_JAVA) from None
     # Before Java 9 the version was 1.8: its first number 1 is too old as well.
-    version = re.search(r'version "(\d+)', said)
+    version = re.search(r'version "(\d+)', output)
     if version is None or int(version[1]) < JAVA_VERSION_MIN:
         found = f" (found {version[1]})" if version else ""
         raise LakeError(_NEEDS_JAVA + found)
-    return said
+    return output

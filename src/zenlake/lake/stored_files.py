@@ -72,8 +72,8 @@ def remove_file(address: Address) -> None:
         return
 
 
-def changed_s(address: Address) -> float:
-    """When a file was written, in seconds since 1970."""
+def modified_s(address: Address) -> float:
+    """When a file was written, in seconds since 1970; infinity if a store does not know it."""
     if address.is_local:
         return os.stat(address.path).st_mtime
     found = address.filesystem.get_file_info(address.fs_path).mtime_ns

@@ -90,7 +90,7 @@ class Summary(NamedTuple):
 
 def summarise(snapshot: Snapshot, captures: list[str]) -> Summary:
     """Runs all queries for these captures."""
-    listed = ", ".join("'" + path.replace("'", "''") + "'" for path in captures)
+    listed = ", ".join(map(on_duckdb.quoted, captures))
     chosen = f"q.capture IN ({listed or 'NULL'})"
     found = {}
     for name, text in _QUESTIONS.items():

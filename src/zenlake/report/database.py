@@ -79,6 +79,10 @@ class Database:
         """The only row of a result."""
         return self.rows(sql, *values)[0]
 
+    def count(self, table: str) -> int:
+        """The number of rows of a table, which a condition (`... WHERE ...`) may follow."""
+        return int(self.one(f"SELECT count(*) FROM {table}")[0])
+
     def run(self, sql: str, *values: Any) -> None:
         on_duckdb.execute(self.connection, sql, values)
 
@@ -142,7 +146,7 @@ def _choose(database: Database) -> None:
         _make_view(database, table)
     # If nothing matches, all captures: the page needs a time axis.
     _make_view(database, "captures")
-    if not database.one("SELECT count(*) FROM chosen_captures")[0]:
+    if not database.count("chosen_captures"):
         where = "capture = (SELECT capture FROM selection)" if selection.capture else "true"
         database.run(f"CREATE OR REPLACE TEMP VIEW chosen_captures AS FROM captures WHERE {where}")
 

@@ -7,9 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from zenlake.lake.measures import FIRST_HOP, OUTCOME
 from zenlake.report.database import Database
-from zenlake.report.text import count, size
+from zenlake.report.text import size
 from zenlake.report.topology import BAD
 from zenlake.semantics.verdicts import OUTCOMES
+from zenlake.why.formatting import counted
 
 Data = dict[str, Any]
 
@@ -65,9 +66,9 @@ def _violations(data: Data) -> Iterator[Finding]:
         if rules:
             times = sum(rule[3] for rule in rules)
             most = max(rules, key=lambda rule: rule[3])
-            text = f"{count(len(rules), 'rule')} of the protocol broken {count(times, 'time')}"
+            text = f"{counted(len(rules), 'rule')} of the protocol broken {counted(times, 'time')}"
             if word == "note":
-                text = f"{count(times, 'known deviation')} from the pages"
+                text = f"{counted(times, 'known deviation')} from the pages"
             often = f", most often {most[0]}" if len(rules) > 1 else f": {most[0]}"
             item = _item("rule", [rule is most for rule in data["violations"]["rules"]])
             yield Finding(severity, f"{text} ({word}){often}.", "violations", item)
@@ -82,12 +83,12 @@ def _queries(database: Database, data: Data) -> Iterator[Finding]:
         outcome = OUTCOMES.get(name)
         if outcome is not None and outcome.finding is not None:
             where = f" on {key}" if keys == 1 and key is not None else ""
-            text = f"{number:,} of {count(asked, 'query', 'queries')} {outcome.finding}{where}."
+            text = f"{number:,} of {counted(asked, 'query', 'queries')} {outcome.finding}{where}."
             listed = data["waterfall"]["queries"]
             item = _item("query", [one["verdict"] == name for one in listed])
             yield Finding(outcome.severity, text, "queries", item)
     if data["queries"]["dropped"]:
-        dropped = count(data["queries"]["dropped"], "reply", "replies")
+        dropped = counted(data["queries"]["dropped"], "reply", "replies")
         text = f"{dropped} did not reach the querier: its consolidation mode dropped them."
         yield Finding("note", text, "queries")
 
@@ -97,10 +98,12 @@ def _losses(data: Data, database: Database) -> Iterator[Finding]:
         SELECT kind, count(*), sum("count")::BIGINT, sum(bytes)::BIGINT, count(DISTINCT link)
         FROM chosen_losses GROUP BY 1 ORDER BY 2 DESC, 1""")
     for kind, times, missing, lost, links in rows:
-        amount = f"{missing:,} missing" if missing else size(lost) if lost else count(times, "time")
+        amount = (
+            f"{missing:,} missing" if missing else size(lost) if lost else counted(times, "time")
+        )
         words = _LOSS_WORDS.get(kind, kind)
         severity = "odd" if kind == "truncated" else "bad"
-        text = f"{words[0].upper()}{words[1:]} ({amount}, on {count(links, 'link')})."
+        text = f"{words[0].upper()}{words[1:]} ({amount}, on {counted(links, 'link')})."
         item = _item("loss", [one["kind"] == kind for one in data["losses"]["groups"]])
         yield Finding(severity, text, "losses", item)
 
@@ -113,12 +116,12 @@ def _sessions(data: Data, database: Database) -> Iterator[Finding]:
         FROM chosen_sessions WHERE {BAD} GROUP BY 1, 2 ORDER BY 1, 2""")
     for outcome, cause, number, step, steps, reason, reasons in rows:
         why = f" ({reason})" if reasons == 1 else ""
-        text = f"{count(number, 'session')} {SESSION_WORDS.get(cause, words[outcome])}{why}."
+        text = f"{counted(number, 'session')} {SESSION_WORDS.get(cause, words[outcome])}{why}."
         if outcome == "refused":
             at = f" at {step}" if steps == 1 else ""
             verb = "was" if number == 1 else "were"
             detail = SESSION_WORDS.get(cause, "")
-            text = f"{count(number, 'session')} {verb} refused{at}{detail}{why}."
+            text = f"{counted(number, 'session')} {verb} refused{at}{detail}{why}."
         item = _item("session", [one["cause"] == cause for one in data["topology"]["bad"]])
         yield Finding("bad" if outcome == "refused" else "odd", text, "topology", item)
 
@@ -127,16 +130,16 @@ def _declarations(data: Data) -> Iterator[Finding]:
     found = data["declarations"]
     lives = found["lives"]
     if found["ghosts"]:
-        number = count(found["ghosts"], "liveliness token")
+        number = counted(found["ghosts"], "liveliness token")
         text = f"{number} still announced after the source was gone."
         item = _item("life", [one["ghost"] for one in lives])
         yield Finding("bad", text, "declarations", item)
     if found["doubles"]:
-        text = f"{count(found['doubles'], 'liveliness token')} declared while already alive."
+        text = f"{counted(found['doubles'], 'liveliness token')} declared while already alive."
         item = _item("life", [one["double"] and one["entity"] == "token" for one in lives])
         yield Finding("odd", text, "declarations", item)
     if found["endedWithSession"]:
-        number = count(found["endedWithSession"], "liveliness token")
+        number = counted(found["endedWithSession"], "liveliness token")
         text = f"{number} never undeclared: gone with the session."
         gone = [one["endedBy"] == "session" and one["entity"] == "token" for one in lives]
         item = _item("life", gone)
@@ -146,10 +149,10 @@ def _declarations(data: Data) -> Iterator[Finding]:
 def _captures(data: Data) -> Iterator[Finding]:
     seen = data["overview"]
     if seen["damaged"]:
-        files = count(seen["damaged"], "capture")
+        files = counted(seen["damaged"], "capture")
         yield Finding("bad", f"{files} could not be read in full.", "captures")
     for state, lost, captures in seen["undecoded"]:
-        where = f"in {count(captures, 'capture')}"
+        where = f"in {counted(captures, 'capture')}"
         words = {
             "encrypted": "are encrypted and cannot be read",
             "not_zenoh": "are not Zenoh",

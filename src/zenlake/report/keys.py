@@ -30,7 +30,7 @@ def rank_keys(database: Database, names: Names) -> None:
     database.keep("key_ids", "key VARCHAR, id INTEGER", listed)
 
 
-def keys(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]:
+def keys(database: Database, axis: TimeAxis) -> dict[str, Any]:
     """Totals of each listed key, by sender and receiver, and of other keys by first chunk."""
     totals = database.rows("""
         SELECT k.id, messages, bytes, first_ns, last_ns
@@ -55,5 +55,5 @@ def keys(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]:
         "cells": [list(row) for row in cells],
         "others": [[cut(row[0]), *row[1:]] for row in others[:FIRST_CHUNKS_MAX]],
         "rest": [len(rest), *(sum(row[place] for row in rest) for place in (1, 2, 3))],
-        "inAll": database.one("SELECT count(*) FROM key_totals")[0],
+        "inAll": database.count("key_totals"),
     }

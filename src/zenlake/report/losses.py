@@ -15,7 +15,7 @@ KINDS: Final = ("sn_gap", "tcp_gap", "fragment", "truncated", "resync")
 
 
 def losses(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]:
-    times = database.one("SELECT count(*) FROM chosen_losses")[0]
+    times = database.count("chosen_losses")
     parts, cells = _cells(database, axis)
     groups = database.records(f"""
         SELECT capture, kind, link, sender_zid, receiver_zid, reliability, priority, cause,

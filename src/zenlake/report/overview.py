@@ -25,7 +25,7 @@ def overview(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]
         "bytes": size,
         "seconds": axis.seconds,
         "nodes": names.nodes_in_all,
-        "sessions": database.one("SELECT count(*) FROM chosen_sessions")[0],
+        "sessions": database.count("chosen_sessions"),
         "queries": asked,
         "answered": answered,
         "undecoded": undecoded(database),

@@ -56,7 +56,7 @@ def collect(store: Tables, selection: Selection) -> dict[str, Any]:
         data: dict[str, Any] = {
             "overview": overview(database, names, axis),
             "traffic": traffic(database, axis),
-            "keys": keys(database, names, axis),
+            "keys": keys(database, axis),
             "queries": queries(database, names),
             "waterfall": waterfall(database, names, axis),
             "declarations": declarations(database, names, axis),

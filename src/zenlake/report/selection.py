@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from zenlake.keyexpr import canonize
-from zenlake.lake.errors import LakeError
+from zenlake.lake.errors import LakeError, did_you_mean
 
 
 class Selection(NamedTuple):
@@ -49,6 +48,4 @@ def _known_capture(path: str, captures: Iterable[str], place: Path) -> str:
     known = list(captures)
     if path in known:
         return path
-    near = difflib.get_close_matches(path, known, n=1)
-    hint = f", did you mean {near[0]!r}?" if near else ""
-    raise LakeError(f"no capture {path!r}{hint}", place)
+    raise LakeError(f"no capture {path!r}{did_you_mean(path, known)}", place)

@@ -27,11 +27,6 @@ def preview(data: bytes | None, size: int | None = None) -> dict[str, Any] | Non
     return found
 
 
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """`1 query`, `2 queries`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
 def size(number: float) -> str:
     """Bytes with their unit."""
     for unit in ("B", "KB", "MB", "GB"):

@@ -24,7 +24,7 @@ def topology(database: Database, names: Names, axis: TimeAxis) -> dict[str, Any]
             "SELECT outcome, count(*) FROM chosen_sessions GROUP BY 1 ORDER BY 2 DESC, 1"
         ),
         "bad": _bad(database, names, axis),
-        "badInAll": database.one(f"SELECT count(*) FROM chosen_sessions WHERE {BAD}")[0],
+        "badInAll": database.count(f"chosen_sessions WHERE {BAD}"),
     }
 
 
@@ -39,8 +39,8 @@ def _nodes(database: Database, axis: TimeAxis) -> list[list[Any]]:
 
 
 def _edges(database: Database, names: Names) -> list[list[Any]]:
-    rows = database.rows("""
-        SELECT opener_zid, acceptor_zid, count(*), count(*) FILTER (outcome IN ('lost', 'refused'))
+    rows = database.rows(f"""
+        SELECT opener_zid, acceptor_zid, count(*), count(*) FILTER ({BAD})
         FROM chosen_sessions WHERE members IS NULL GROUP BY ALL ORDER BY 3 DESC, 1, 2""")
     found = []
     for opener, acceptor, number, bad in rows:

@@ -34,7 +34,7 @@ def traffic(database: Database, axis: TimeAxis) -> dict[str, Any]:
     Keys and nodes are numbers of `key_ids` and `node_ids`, the most frequent first. `step` is the
     number of time bins in a cell, less than 1 for parts of a bin.
     """
-    messages = database.one("SELECT count(*) FROM chosen_messages")[0]
+    messages = database.count("chosen_messages")
     parts = PARTS if messages <= FINE_MESSAGES_MAX else 1
     _, keys, nodes = CELL_LEVELS[0]
     database.run(f"""
@@ -52,7 +52,7 @@ def traffic(database: Database, axis: TimeAxis) -> dict[str, Any]:
         GROUP BY ALL""")
     for step, keys, nodes in _levels(parts):
         _coarsen(database, step, keys, nodes)
-        if database.one("SELECT count(*) FROM coarse")[0] <= CELLS_MAX:
+        if database.count("coarse") <= CELLS_MAX:
             break
     columns = ("bin", "key", "sender", "receiver", "kind", "messages", "bytes")
     rows = database.rows(f"SELECT {', '.join(columns)} FROM coarse ORDER BY ALL LIMIT {CELLS_MAX}")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.command import assert_refused, run_command
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Skipped
 from zenlake.cli import progress
@@ -261,11 +262,7 @@ def test_a_damaged_file_is_read_as_far_as_possible(
     ],
 )
 def test_a_wrong_call_gets_one_line_and_code_2(arguments: tuple[str, ...], complaint: str) -> None:
-    result = in_a_process(*arguments)
-    assert result.returncode == 2
-    assert result.stdout == b""
-    assert complaint in result.stderr.decode()
-    assert result.stderr.count(b"\n") == 1
+    assert_refused(run_command("decode", *arguments), complaint)
 
 
 def test_a_closed_pipe_is_no_error() -> None:

@@ -63,15 +63,24 @@ def add(run: Run, *paths: str, edition: int = 1) -> int:
     return run.publish([capture_row(path, edition) for path in paths], files)
 
 
+def publish(store: Store, *paths: str, edition: int = 1) -> int:
+    """Adds captures in a run of their own."""
+    with store.begin() as run:
+        return add(run, *paths, edition=edition)
+
+
+def remove(store: Store, *paths: str) -> int:
+    with store.begin() as run:
+        return run.publish(remove=set(paths))
+
+
 def lake(directory: Path, *paths: str) -> Store:
     """A lake with one run for each capture, so that each capture has its own files."""
     store = Store(directory)
-    with store.begin() as run:
-        if not paths:
-            add(run)
     for path in paths:
-        with store.begin() as run:
-            add(run, path)
+        publish(store, path)
+    if not paths:
+        publish(store)
     return store
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.lake.publish.small_lake import add, capture_row, written
+from tests.lake.publish.small_lake import add, capture_row, publish, remove, written
 from zenlake.lake.errors import LakeError
 from zenlake.lake.publish import Run, Store, publisher
 from zenlake.lake.publish.appender import Appended, Batch
@@ -85,12 +85,10 @@ def test_other_runs_keep_the_mark_and_the_rows(tmp_path: Path) -> None:
     store = Store(tmp_path)
     with store.begin() as run:
         last = append(run, 1)
-    with store.begin() as run:
-        add(run, "other")
+    publish(store, "other")
     with store.begin() as run:
         append(run, 2, last)
-    with store.begin() as run:
-        run.publish(remove={"other"})
+    remove(store, "other")
     mark = store.followed(GROWING)
     assert mark is not None
     assert mark["batch"] == 2

@@ -17,7 +17,7 @@ import pytest
 from tests.chance import IS_FULL
 from tests.child_process import child_environment
 from tests.lake.publish import publisher_process
-from tests.lake.publish.small_lake import add, contents, expected
+from tests.lake.publish.small_lake import contents, expected, publish
 from zenlake.lake.publish import Store
 
 KILLS = 200 if IS_FULL else 8
@@ -84,8 +84,7 @@ def test_publisher_killed_before_any_commit_leaves_one_version(
     tmp_path: Path, children: Children
 ) -> None:
     store = Store(tmp_path)
-    with store.begin() as run:
-        add(run, *publisher_process.CAPTURES)
+    publish(store, *publisher_process.CAPTURES)
     last, number = 1, 0
     while not children.survives(number):
         assert edition_of(store) == last == store.version()
@@ -103,8 +102,7 @@ def test_publisher_killed_at_any_moment_leaves_one_version(
     tmp_path: Path, children: Children
 ) -> None:
     store = Store(tmp_path)
-    with store.begin() as run:
-        add(run, *publisher_process.CAPTURES)
+    publish(store, *publisher_process.CAPTURES)
     last = 1
     for _ in range(KILLS):
         with children.publishing():
@@ -124,8 +122,7 @@ def test_publisher_killed_at_any_moment_leaves_one_version(
 
 def test_concurrent_reader_always_sees_one_version(tmp_path: Path, children: Children) -> None:
     store = Store(tmp_path)
-    with store.begin() as run:
-        add(run, *publisher_process.CAPTURES)
+    publish(store, *publisher_process.CAPTURES)
     seen: set[int] = set()
     began = time.monotonic()
     with children.publishing():

@@ -10,7 +10,7 @@ import polars
 import pytest
 from deltalake import DeltaTable
 
-from tests.lake.publish.small_lake import ROWS, add, lake
+from tests.lake.publish.small_lake import ROWS, lake, publish, remove
 from zenlake.lake.publish import Store
 from zenlake.lake.schema import TABLES
 from zenlake.lake.sql import on_duckdb
@@ -21,10 +21,8 @@ from zenlake.limits import LAKE_RETENTION_HOURS_MAX
 def store(tmp_path: Path) -> Store:
     """A lake in which captures were added, replaced, removed and compacted."""
     store = lake(tmp_path, "a", "b", "c")
-    with store.begin() as run:
-        add(run, "b", edition=2)
-    with store.begin() as run:
-        run.publish(remove={"c"})
+    publish(store, "b", edition=2)
+    remove(store, "c")
     return store
 
 

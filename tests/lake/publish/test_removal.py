@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.publish.small_lake import ROWS, add
+from tests.lake.publish.small_lake import ROWS, publish, remove
 from zenlake.lake.address import Address
 from zenlake.lake.publish import Store, removal
 
@@ -23,11 +23,9 @@ def test_files_of_different_tables_are_copied_to_different_folders(
         return Path(source.path)
 
     store = Store(tmp_path)
-    with store.begin() as run:
-        add(run, "a", "b")
+    publish(store, "a", "b")
     monkeypatch.setattr(removal, "fetch", fetch)
-    with store.begin() as run:
-        run.publish(remove={"a"})
+    remove(store, "a")
     names = Counter(name for name, _ in fetched)
     assert max(names.values()) == len(ROWS)
     assert len(set(fetched)) == len(fetched)

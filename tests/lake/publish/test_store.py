@@ -18,6 +18,8 @@ from tests.lake.publish.small_lake import (
     contents,
     expected,
     lake,
+    publish,
+    remove,
     rows_of_captures,
     written,
 )
@@ -40,28 +42,22 @@ def test_new_lake_is_empty(tmp_path: Path) -> None:
 
 def test_captures_are_added_replaced_and_removed(tmp_path: Path) -> None:
     store = lake(tmp_path, "a", "b")
-    with store.begin() as run:
-        assert add(run, "b", "c", edition=2) == 3
+    assert publish(store, "b", "c", edition=2) == 3
     assert contents(store) == expected({"a": 1, "b": 2, "c": 2})
-    with store.begin() as run:
-        assert run.publish(remove={"a", "c"}) == 4
+    assert remove(store, "a", "c") == 4
     assert contents(store) == expected({"b": 2})
-    with store.begin() as run:
-        run.publish(remove={"b"})
+    remove(store, "b")
     assert contents(store) == expected({})
     assert set(store.snapshot().manifest.tables) == set(TABLES)
 
 
 def test_captures_that_share_files_are_removed_one_by_one(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    with store.begin() as run:
-        add(run, "a", "b", "c")
+    publish(store, "a", "b", "c")
     assert len(store.files("messages")) == 1
-    with store.begin() as run:
-        run.publish(remove={"b"})
+    remove(store, "b")
     assert contents(store) == expected({"a": 1, "c": 1})
-    with store.begin() as run:
-        add(run, "c", edition=2)
+    publish(store, "c", edition=2)
     assert contents(store) == expected({"a": 1, "c": 2})
 
 
@@ -86,8 +82,7 @@ def test_capture_in_tables_of_an_older_schema_is_read_again(tmp_path: Path) -> N
         run.publish([capture_row("a", schema_version=VERSION - 1)], files)
     assert store.manifest().has_older_rows
     assert not store.manifest().has(os.path.abspath("a"), f"{1:064x}")
-    with store.begin() as run:
-        add(run, "a")
+    publish(store, "a")
     assert store.manifest().has(os.path.abspath("a"), f"{1:064x}")
     assert contents(store) == expected({"a": 1})
 
@@ -127,8 +122,7 @@ def test_a_snapshot_stays_readable(tmp_path: Path) -> None:
     store = lake(tmp_path, "a")
     snapshot = store.snapshot()
     for edition in range(2, 5):
-        with store.begin() as run:
-            add(run, "a", edition=edition)
+        publish(store, "a", edition=edition)
     assert contents(store) == expected({"a": 4})
     assert all(file.exists() for table in ROWS for file in snapshot.files(table))
 
@@ -139,8 +133,7 @@ def test_concurrent_publications_wait_for_each_other(tmp_path: Path) -> None:
 
     def work(name: str) -> None:
         try:
-            with Store(tmp_path).begin() as run:
-                add(run, name)
+            publish(Store(tmp_path), name)
         except BaseException as error:
             failures.append(error)
 
@@ -181,11 +174,10 @@ def test_commits_of_a_dead_run_are_undone(tmp_path: Path) -> None:
         captures.commit(facts=facts)
         table = Table.open(store.address / "messages")
         assert table is not None
-        dead._changed("messages", table, files["messages"], frozenset())
+        dead._commit_files("messages", table, files["messages"], frozenset())
         dead._place("samples", files["samples"][0])
     assert contents(store) == expected({"a": 1})
-    with store.begin() as run:
-        add(run, "c")
+    publish(store, "c")
     assert contents(store) == expected({"a": 1, "c": 1})
     assert set((tmp_path / "samples").glob("*.parquet")) == set(store.files("samples"))
 
@@ -199,8 +191,7 @@ def test_a_run_that_lost_the_lock_cannot_publish(
     def slow(self: publisher.Publisher, *args: Any, **kwargs: Any) -> int:
         monkeypatch.setattr(publisher.Publisher, "_commit_publication", original)
         monkeypatch.setattr(publication_log, "LEASE_SECONDS", -1.0)
-        with Store(tmp_path).begin() as other:
-            add(other, "c")
+        publish(Store(tmp_path), "c")
         return original(self, *args, **kwargs)
 
     monkeypatch.setattr(publisher.Publisher, "_commit_publication", slow)
@@ -226,8 +217,8 @@ def test_a_repeated_commit_is_harmless(tmp_path: Path) -> None:
         table = Table.open(store.address / "messages")
         assert table is not None
         twice = publisher.Publisher(run.lake, run.name, run.staging)
-        table = twice._changed("messages", table, files["messages"], frozenset())
-        again = twice._changed("messages", table, files["messages"], frozenset())
+        table = twice._commit_files("messages", table, files["messages"], frozenset())
+        again = twice._commit_files("messages", table, files["messages"], frozenset())
         assert again.version == table.version
 
 

@@ -12,7 +12,15 @@ import pytest
 
 from tests.lake.publish.old_lake import OldRows
 from tests.lake.publish.old_lake import make as make_old
-from tests.lake.publish.small_lake import add, contents, expected, lake, rows_of_captures
+from tests.lake.publish.small_lake import (
+    add,
+    contents,
+    expected,
+    lake,
+    publish,
+    remove,
+    rows_of_captures,
+)
 from zenlake.cli.main import main
 from zenlake.lake.errors import LakeError
 from zenlake.lake.publish import Store, old_format, publisher
@@ -30,8 +38,7 @@ def test_compaction_keeps_rows_and_names_of_captures(tmp_path: Path) -> None:
     assert len(store.files("messages")) == 1
     assert contents(store) == expected(dict.fromkeys(NAMES, 1))
     assert all(file.exists() for file in before.files("messages"))
-    with store.begin() as run:
-        run.publish(remove={NAMES[2]})
+    remove(store, NAMES[2])
     left = [name for name in NAMES if name != NAMES[2]]
     assert contents(store) == expected(dict.fromkeys(left, 1))
 
@@ -47,8 +54,7 @@ def test_run_that_leaves_many_small_files_compacts_them(
 
 def test_vacuum_deletes_files_that_no_version_needs(tmp_path: Path) -> None:
     store = lake(tmp_path, "a", "b")
-    with store.begin() as run:
-        add(run, "a", edition=2)
+    publish(store, "a", edition=2)
     stray = tmp_path / "messages" / "stray.parquet"
     stray.write_bytes(b"")
     os.utime(stray, (0, 0))
@@ -60,8 +66,7 @@ def test_vacuum_deletes_files_that_no_version_needs(tmp_path: Path) -> None:
     assert deleted["messages"] == 1
     assert set((tmp_path / "messages").glob("*.parquet")) == set(store.files("messages"))
     assert contents(store) == expected({"a": 2, "b": 1})
-    with store.begin() as run:
-        add(run, "c")
+    publish(store, "c")
     assert contents(store) == expected({"a": 2, "b": 1, "c": 1})
 
 
@@ -98,15 +103,13 @@ def test_a_lake_of_the_old_format_is_read_and_converted(tmp_path: Path) -> None:
     assert store.version() == 7
     assert contents(store) == expected({"a": 1, "b": 1})
     assert old_format.is_there(store.address)
-    with store.begin() as run:
-        assert add(run, "c") == 8
+    assert publish(store, "c") == 8
     assert not old_format.is_there(store.address)
     assert contents(store) == expected({"a": 1, "b": 1, "c": 1})
     assert set(store.manifest().captures) == {"a", "b", "c"}
     assert store.manifest().has_older_rows
     assert sorted(os.listdir(tmp_path)) == sorted(TABLES)
-    with store.begin() as run:
-        run.publish(remove={"a"})
+    remove(store, "a")
     assert contents(store) == expected({"b": 1, "c": 1})
 
 
@@ -124,8 +127,7 @@ def test_killed_conversion_is_repeated(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(KeyboardInterrupt), store.begin() as run:
         add(run, "b")
     monkeypatch.setattr(os, "replace", original)
-    with store.begin() as run:
-        add(run, "b")
+    publish(store, "b")
     assert contents(store) == expected({"a": 1, "b": 1})
 
 
@@ -144,6 +146,5 @@ def test_run_does_not_replace_a_missing_table_by_an_empty_one(tmp_path: Path) ->
         add(run, "b")
     (tmp_path / "samples").rename(tmp_path / "lake" / "samples")
     assert contents(store) == expected({"a": 1})
-    with store.begin() as run:
-        add(run, "b")
+    publish(store, "b")
     assert contents(store) == expected({"a": 1, "b": 1})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,12 @@ from typing import NamedTuple
 
 import zenlake.trace
 from zenlake.capture.files import rotated
+from zenlake.cli.capture_options import (
+    add_port_option,
+    check_ports,
+    collect_garbage_less_often,
+    refuse_stored,
+)
 from zenlake.cli.decode.follow import follower
 from zenlake.cli.decode.follower import Follower, FollowerLine
 from zenlake.cli.decode.line import TIMES
@@ -19,7 +24,6 @@ from zenlake.cli.decode.selection import Selection, SelectionWriter, spool_stand
 from zenlake.cli.decode.summary import count_lines, summary_lines
 from zenlake.cli.output import Lines, print_json, safe
 from zenlake.cli.progress import watched, watched_chunks
-from zenlake.cli.stored_captures import refuse_stored
 from zenlake.errors import LocalError
 from zenlake.trace import Trace
 from zenlake.trace.events import MessageSeen, TraceEvent
@@ -39,7 +43,6 @@ EXAMPLES = """examples:
 docs/decode.md has the filter language and all fields.
 exit codes: 0 done; 1 the file is damaged, or no message was selected; 2 it cannot be read
 """
-_ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--time", choices=TIMES, default="relative", help="times (default: since the first packet)")
     add("-c", dest="limit", type=int, metavar="N", help="stop after N messages of a capture")
     add("-w", dest="out", metavar="OUT", help="write the packets of the selected messages (pcapng)")
-    add("--port", type=int, action="append", default=[], metavar="N", help="a port of Zenoh")
+    add_port_option(parser)
     add("--rotated", action="store_true", help="read the rotated files of tcpdump as one capture")
     add("-l", "--line-buffered", action="store_true", help="flush each line, also into a pipe")
     add("-q", "--quiet", action="store_true", help="print only the summary; for -w")
@@ -69,11 +72,8 @@ class Capture(NamedTuple):
 
 
 def run(args: argparse.Namespace) -> int:
-    # Millions of messages are created without reference cycles: collect garbage less often.
-    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
-    for port in args.port:
-        if not 0 < port < 65_536:
-            raise LocalError(f"--port must be 1 to 65535, not {port}")
+    collect_garbage_less_often()
+    check_ports(args.port)
     if args.limit is not None and args.limit < 1:
         raise LocalError(f"-c must be at least 1, not {args.limit}")
     refuse_stored("decode", args.files)
@@ -255,8 +255,7 @@ class _Run:
             return
         if with_header:
             self._lines.add(f"== {safe(capture.name)}")
-        for line in count_lines(counts):
-            self._lines.add(line)
+        self._lines.add_all(count_lines(counts))
 
     def _summarize(self, capture: Capture, trace: Trace) -> None:
         if self._args.count and self._args.json:

@@ -7,14 +7,13 @@ from typing import Any, Final
 
 from zenlake.cli.decode.text import (
     ZID_DIGITS,
-    count_text,
     key_text,
     lease_text,
     preview,
     qos_text,
     stamp_text,
 )
-from zenlake.cli.output import safe
+from zenlake.cli.output import count_text, safe
 from zenlake.errors import WireError
 from zenlake.trace.events import MessageSeen
 from zenlake.trace.session import close_reason, lease_ms
@@ -297,13 +296,10 @@ _DETAILS: Final[dict[str, Callable[[MessageSeen], str]]] = {
     "OPEN_ACK": _open,
     "CLOSE": _close,
     "JOIN": _join,
-    "DECLARE/D_KEYEXPR": _declare,
-    "DECLARE/U_KEYEXPR": _declare,
-    "DECLARE/D_SUBSCRIBER": _declare,
-    "DECLARE/U_SUBSCRIBER": _declare,
-    "DECLARE/D_QUERYABLE": _declare,
-    "DECLARE/U_QUERYABLE": _declare,
-    "DECLARE/D_TOKEN": _declare,
-    "DECLARE/U_TOKEN": _declare,
+    **{
+        f"DECLARE/{letter}_{entity}": _declare
+        for letter in "DU"
+        for entity in ("KEYEXPR", "SUBSCRIBER", "QUERYABLE", "TOKEN")
+    },
     "DECLARE/D_FINAL": _declare,
 }

@@ -78,9 +78,6 @@ class NodeFollower(Follower):
             self._held.pop(session.id, None)
         return []
 
-    def finish(self) -> list[FollowerLine]:
-        return []
-
     def _release(self, session: Session | None, event: TraceEvent) -> list[FollowerLine]:
         earlier = [] if session is None else self._held.pop(session.id, [])
         return [FollowerLine(one) for one in (*earlier, event)]

@@ -26,7 +26,7 @@ from zenlake.wire import (
     ResponseFinal,
 )
 
-_Thread = tuple[str, Node | None, int]
+_Reference = tuple[str, Node | None, int]
 """What later messages refer to: the kind of the number, the node that assigned it, the number."""
 
 
@@ -35,27 +35,24 @@ class KeyFollower(Follower):
         self._key = canonize(key)
         self._remembered_max = remembered_max
         self._answers: dict[str, bool] = {}
-        self._aliases: dict[_Thread, MessageSeen] = {}
-        self._threads: dict[_Thread, None] = {}
+        self._aliases: dict[_Reference, MessageSeen] = {}
+        self._references: dict[_Reference, None] = {}
 
     def feed(self, event: TraceEvent) -> list[FollowerLine]:
         if not isinstance(event, MessageSeen):
             return []
-        thread = thread_of(event)
+        reference = reference_of(event)
         belongs = self._intersects(event.key)
-        if not belongs and thread is not None and _begins(event):
+        if not belongs and reference is not None and _begins_reference(event):
             # The number was reused for something else.
-            self._threads.pop(thread, None)
-        if not belongs and (thread is None or thread not in self._threads):
-            if thread is not None and _is_alias(event):
-                self._remember(self._aliases, thread, event)
+            self._references.pop(reference, None)
+        if not belongs and (reference is None or reference not in self._references):
+            if reference is not None and _is_alias(event):
+                self._remember(self._aliases, reference, event)
             return []
-        if thread is not None:
-            self._remember(self._threads, thread, None)
+        if reference is not None:
+            self._remember(self._references, reference, None)
         return [*self._alias_behind(event), FollowerLine(event)]
-
-    def finish(self) -> list[FollowerLine]:
-        return []
 
     def _alias_behind(self, event: MessageSeen) -> list[FollowerLine]:
         """The declaration of the alias that the message's key uses, when it is used first."""
@@ -82,7 +79,7 @@ class KeyFollower(Follower):
             del memory[next(iter(memory))]
 
 
-def thread_of(event: MessageSeen) -> _Thread | None:
+def reference_of(event: MessageSeen) -> _Reference | None:
     """The reference that connects a message to others of its session."""
     message = event.message
     if isinstance(message, Request):
@@ -101,7 +98,7 @@ def thread_of(event: MessageSeen) -> _Thread | None:
     return (entity, event.sender_node, event.entity_id or 0)
 
 
-def _begins(event: MessageSeen) -> bool:
+def _begins_reference(event: MessageSeen) -> bool:
     """Whether a message declares an alias, which replaces an earlier one of the same number."""
     message = event.message
     if event.key is None:

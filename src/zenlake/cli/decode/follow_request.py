@@ -7,7 +7,8 @@ The lines of each session with this id are returned together, when its final arr
 from __future__ import annotations
 
 from zenlake.cli.decode.follower import Follower, FollowerLine
-from zenlake.cli.decode.text import count_text, ms_text
+from zenlake.cli.decode.text import ms_text
+from zenlake.cli.output import count_text
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.timelines.exchange import Exchange
 from zenlake.trace.timelines.exchanges import Exchanges

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from zenlake.cli.decode.detail import detail_of
-from zenlake.cli.decode.text import ZID_DIGITS, count_text, lease_text, ms_text
-from zenlake.cli.output import RESET, safe, style_code
+from zenlake.cli.decode.text import ZID_DIGITS, lease_text, ms_text
+from zenlake.cli.output import RESET, count_text, safe, style_code
 from zenlake.trace.events import MessageSeen, Missing, SessionChanged, TraceEvent, Undecoded
 from zenlake.trace.link import Link
 from zenlake.trace.message_attributes import time_text
@@ -169,15 +169,17 @@ class LineFormat:
     def _missing(self, event: Missing) -> str:
         amount = f" {event.count}" if event.count else ""
         amount += f" {event.bytes} B" if event.bytes else ""
-        way = f"{event.link.sender(event.direction)} > {event.link.receiver(event.direction)}"
-        return self._notice_line(
-            event, f"missing: {event.kind}{amount}, {safe(event.cause)}  {way}"
-        )
+        text = f"missing: {event.kind}{amount}, {safe(event.cause)}  {_ends_text(event)}"
+        return self._notice_line(event, text)
 
     def _undecoded(self, event: Undecoded) -> str:
-        way = f"{event.link.sender(event.direction)} > {event.link.receiver(event.direction)}"
-        text = f"undecoded: {event.state} {event.bytes} B, {safe(event.cause)}  {way}"
+        place = _ends_text(event)
+        text = f"undecoded: {event.state} {event.bytes} B, {safe(event.cause)}  {place}"
         return self._notice_line(event, text)
+
+
+def _ends_text(event: Missing | Undecoded) -> str:
+    return f"{event.link.sender(event.direction)} > {event.link.receiver(event.direction)}"
 
 
 def terms_text(session: Session) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 
 from zenlake.cli.decode.json_lines import json_line
 from zenlake.cli.decode.line import LineFormat
@@ -48,9 +47,9 @@ class Printer:
         self._lines.add(self._format.line(event, note))
         if isinstance(event, MessageSeen):
             if self._verbose:
-                self._add_all(field_lines(event))
+                self._lines.add_all(field_lines(event))
             if self._hex:
-                self._add_all(hex_lines(event))
+                self._lines.add_all(hex_lines(event))
 
     def sentence(self, text: str) -> None:
         if not self._as_json:
@@ -58,7 +57,3 @@ class Printer:
         elif text:
             found = {"file": self._file, "event": "note", "note": text.strip()}
             self._lines.add(json.dumps(found))
-
-    def _add_all(self, lines: Iterator[str]) -> None:
-        for line in lines:
-            self._lines.add(line)

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from zenlake.cli.decode.text import count_text
-from zenlake.cli.output import safe
+from zenlake.cli.output import count_text, safe
 from zenlake.trace import Trace
 from zenlake.trace.fields import KINDS
 from zenlake.trace.session import Session

@@ -95,11 +95,3 @@ def ms_text(ns: int) -> str:
 
 def lease_text(ms: int) -> str:
     return f"{ms // 1000} s" if ms % 1000 == 0 else f"{ms} ms"
-
-
-def count_text(count: int, noun: str) -> str:
-    """`1 reply`, `2 replies`."""
-    if count == 1:
-        return f"1 {noun}"
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{count:,} {plural}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +20,7 @@ from zenlake.lake.derive.needed import read_for
 from zenlake.lake.direct.surveying import survey
 from zenlake.lake.direct.workers import Workers
 from zenlake.lake.errors import LakeError
+from zenlake.lake.file_lists import Paths, paths_by_table
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
 from zenlake.lake.merge.read_task import read_capture
@@ -32,9 +33,6 @@ from zenlake.lake.schema import TABLES
 
 OnStep = Callable[[str, Path, int], None]
 """Called when a step begins, with its name, the folder of progress files and the bytes to read."""
-
-Files = dict[str, list[str]]
-"""The paths of files, by table."""
 
 PROCESS_BYTES_MIN: Final = 8 << 20
 """From this total size on, worker processes read the captures."""
@@ -53,12 +51,12 @@ class CaptureTables:
         folder: Path,
         captures: Sequence[CaptureEntry],
         damaged: list[str],
-        files: Mapping[str, list[str]],
+        names: Paths,
     ) -> None:
         self._folder = folder
         self._captures = captures
-        self._files = files
-        """Names, by table."""
+        self._names = names
+        """Names of files, by table."""
         self.damaged = damaged
         """Captures that were read as far as possible."""
 
@@ -73,11 +71,11 @@ class CaptureTables:
     def snapshot(self) -> Snapshot:
         entries = {one.path: one for one in self._captures}
         manifest = Manifest(0, tuple(TABLES), entries)
-        return Snapshot(0, Address(LOCAL, str(self._folder)), manifest, self._names)
+        return Snapshot(0, Address(LOCAL, str(self._folder)), manifest, self._files_of)
 
-    def _names(self, table: str) -> list[str]:
+    def _files_of(self, table: str) -> list[str]:
         """Files with rows; if there are none, a file that only has the columns."""
-        return self._files.get(table) or [_EMPTY_FILE]
+        return self._names.get(table) or [_EMPTY_FILE]
 
 
 @contextmanager
@@ -96,7 +94,8 @@ def read(
     """
     inputs = inputs_of(paths)
     with exit_cleanups.temporary_folder() as folder:
-        with _writing(folder), Workers(_processes(inputs)) as workers, _thresholds_kept():
+        processes = (os.cpu_count() or 1) if is_large(inputs) else 0
+        with _writing(folder), Workers(processes) as workers, _thresholds_kept():
             reader = _Reader(folder, inputs, workers, on_step)
             found = reader.read(TABLES if tables is None else tables, as_read)
         yield found
@@ -132,12 +131,13 @@ class _Reader:
             capture_row({**one, "path": one["capture"]}, found)
             for one, found in zip(captures, parts, strict=True)
         ]
-        files: Files = {}
-        for found in parts:
-            for file in (file for part in found for file in part["files"]):
-                files.setdefault(file["table"], []).append(file["path"])
-        everything = self._write_captures(rows, files)
-        self._derive(parts, rows, files, everything, derived)
+        tasks = [paths_by_table(part["files"]) for found in parts for part in found]
+        files: Paths = {}
+        for task in tasks:
+            for table, paths in task.items():
+                files.setdefault(table, []).extend(paths)
+        self._write_captures(rows, files)
+        self._derive(tasks, files, derived)
         _write_empty_files(self._tables)
         entries = [
             CaptureEntry(row["capture"], row["sha256"], row["bytes"], {}, {}) for row in rows
@@ -153,7 +153,7 @@ class _Reader:
                 "path": one.path,
                 "survey": str(place / f"{number}.npz"),
                 "copies": str(self._folder / _COPIES / str(number)),
-                "tasks": _tasks_max(),
+                "tasks": TASKS_PER_CORE * (os.cpu_count() or 1),
             }
             for number, one in enumerate(self._inputs)
         ]
@@ -180,31 +180,19 @@ class _Reader:
             found[number].append(_checked(result, self._inputs[number]))
         return found
 
-    def _write_captures(self, rows: list[dict[str, Any]], files: Files) -> Path:
+    def _write_captures(self, rows: list[dict[str, Any]], files: Paths) -> None:
         place = self._tables / _CAPTURES
         place.mkdir(parents=True, exist_ok=True)
-        everything = place / "captures.parquet"
-        pq.write_table(pa.Table.from_pylist(rows, TABLES[_CAPTURES].arrow), everything)
-        files[_CAPTURES] = [str(everything)]
-        return everything
+        path = place / "captures.parquet"
+        pq.write_table(pa.Table.from_pylist(rows, TABLES[_CAPTURES].arrow), path)
+        files[_CAPTURES] = [str(path)]
 
-    def _derive(
-        self,
-        parts: list[list[Result]],
-        rows: list[dict[str, Any]],
-        files: Files,
-        captures_file: Path,
-        tables: Collection[str],
-    ) -> None:
+    def _derive(self, tasks: list[Paths], files: Paths, tables: Collection[str]) -> None:
         """Derives tables, adds their files to `files`; copies of samples replace the originals."""
         self._step("derive")
         job: Job = {
-            "tasks": [
-                {file["table"]: [file["path"]] for file in part["files"]}
-                for found in parts
-                for part in found
-            ],
-            "captures_file": str(captures_file),
+            "tasks": tasks,
+            "captures_file": files[_CAPTURES][0],
             "folder": str(self._tables),
             "threads": os.cpu_count() or 1,
             "tables": list(tables),
@@ -237,17 +225,9 @@ def _checked(result: Result, one: Input) -> Result:
     return result
 
 
-def _processes(inputs: list[Input]) -> int:
-    """The number of worker processes; 0 if reading takes less time than starting them."""
-    return (os.cpu_count() or 1) if is_large(inputs) else 0
-
-
 def is_large(inputs: list[Input]) -> bool:
+    """Whether reading the captures takes longer than starting processes for it."""
     return sum(size_of(one.path) for one in inputs) >= PROCESS_BYTES_MIN
-
-
-def _tasks_max() -> int:
-    return TASKS_PER_CORE * (os.cpu_count() or 1)
 
 
 def _write_empty_files(folder: Path) -> None:

@@ -14,6 +14,7 @@ moment; `docs/live.md` lists the exceptions.
     all_samples        compares all samples at the end
     old_files          deletes files that newer versions have replaced
     recordings         facts about a recording before it is read
+    defaults           periods that help texts show
     settling           removes events whose rows are final
     follower           one recording: read, derive, publish
     following          the loop over several recordings, until a stop or their ends

@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
+from zenlake.lake.file_lists import File, row_count
 from zenlake.lake.follow.derivation import Derivation
-from zenlake.lake.follow.file_lists import rows, without
 from zenlake.lake.follow.followed_capture import FollowedCapture
+from zenlake.lake.pipeline.table_task import THREADS_MAX
 from zenlake.lake.pipeline.tasks import is_local, parallelism
 from zenlake.lake.publish.appender import Appended, Batch
 from zenlake.lake.publish.delta_table import Table
@@ -21,14 +22,13 @@ from zenlake.lake.publish.publisher import is_pending
 
 _SAMPLES: Final = "samples"
 _LATENCIES: Final = "latencies"
-_THREADS_MAX: Final = 4
 
 
 def uncompared_samples(capture: FollowedCapture) -> int:
     """The number of samples, or 0 if they all have been compared with each other."""
     state = capture.state
     count = state.counts.get(_SAMPLES, 0)
-    if not state.batch or state.is_compared or rows({_SAMPLES: state.samples}, _SAMPLES) == count:
+    if not state.batch or state.is_compared or row_count(state.samples) == count:
         return 0
     return count
 
@@ -47,10 +47,10 @@ def compare_all(capture: FollowedCapture, derivation: Derivation) -> Appended:
         before.row,
         files=files,
         window=derivation.window({}),
-        threads=min(_THREADS_MAX, parallelism(spark)) if is_local(spark) else 1,
+        threads=min(THREADS_MAX, parallelism(spark)) if is_local(spark) else 1,
     )
     [result] = derivation.run([job])
-    replaced: dict[str, list[dict[str, Any]]] = result["replaced"]
+    replaced: dict[str, list[File]] = result["replaced"]
     # Rows that the end of the capture adds stay pending.
     end_files = [one for name in at_end for one in replaced.get(name, ())]
     final = [one for name, listed in replaced.items() if name not in at_end for one in listed]
@@ -60,8 +60,8 @@ def compare_all(capture: FollowedCapture, derivation: Derivation) -> Appended:
         batch=before.batch + 1,
         samples=[],
         is_compared=True,
-        pending=without({**before.pending, _SAMPLES: at_end}, _LATENCIES),
-        digests=without(before.digests, _LATENCIES, _SAMPLES),
+        pending=_without({**before.pending, _SAMPLES: at_end}, _LATENCIES),
+        digests=_without(before.digests, _LATENCIES, _SAMPLES),
         small={
             **before.small,
             _SAMPLES: [one for one in before.small.get(_SAMPLES, ()) if one[0] not in replaced],
@@ -77,6 +77,10 @@ def compare_all(capture: FollowedCapture, derivation: Derivation) -> Appended:
         cleared=frozenset({_LATENCIES}),
     )
     return capture.append(state, batch)
+
+
+def _without(by_table: dict[str, Any], *tables: str) -> dict[str, Any]:
+    return {table: value for table, value in by_table.items() if table not in tables}
 
 
 def _final_files(capture: FollowedCapture) -> list[dict[str, Any]]:

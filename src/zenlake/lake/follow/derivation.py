@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from zenlake.lake.errors import LakeError
+from zenlake.lake.file_lists import File, Files, files_by_table, paths_of, row_count
 from zenlake.lake.follow.derive_batch import follow_task
-from zenlake.lake.follow.file_lists import Files, by_table, paths, rows
 from zenlake.lake.follow.followed_capture import FollowedCapture
 from zenlake.lake.follow.settings import Settings
 from zenlake.lake.jobs import Job, Result
@@ -34,19 +34,19 @@ class Derived:
     settled_counts: dict[str, int] = field(default_factory=dict)
     settle_events: int = 0
     joined_events: dict[str, str | None] = field(default_factory=dict)
-    end_samples: list[dict[str, Any]] = field(default_factory=list)
-    raw_samples: dict[str, Any] | None = None
+    end_samples: list[File] = field(default_factory=list)
+    raw_samples: File | None = None
     files: Files = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
-    samples: list[dict[str, Any]] = field(default_factory=list)
-    latencies: list[dict[str, Any]] = field(default_factory=list)
+    samples: list[File] = field(default_factory=list)
+    latencies: list[File] = field(default_factory=list)
     joined: Files = field(default_factory=dict)
 
     def add(self, kind: str, result: Result) -> None:
         if kind == "derive":
-            self.files, self.counts = by_table(result["files"]), result["counts"]
+            self.files, self.counts = files_by_table(result["files"]), result["counts"]
             self.joined_events = result["joined"]
-            self.settled = by_table(result["settled"])
+            self.settled = files_by_table(result["settled"])
             self.settled_counts = result["settled_counts"]
             self.settle_events = result["settle_events"]
         elif kind == "publications":
@@ -71,7 +71,7 @@ class Derivation:
         jobs = [self._derive_job(row, new, end)]
         state = self._capture.state
         window, end_samples = self.window(new), end.get(_SAMPLES, [])
-        count = rows({_SAMPLES: window + end_samples}, _SAMPLES)
+        count = row_count(window + end_samples)
         derived = Derived(is_window_full=count > self._settings.window_samples)
         if derived.is_window_full:
             # The rows of the window become final, but not these.
@@ -91,8 +91,8 @@ class Derivation:
         events = self._capture.folder.paths(state.events)
         end_events = {}
         for table in (*STAGED, _SESSIONS):
-            events.setdefault(table, []).extend(paths(new, table))
-            end_events[table] = paths(end, table)
+            events.setdefault(table, []).extend(paths_of(new.get(table, ())))
+            end_events[table] = paths_of(end.get(table, ()))
         return self.job(
             "derive",
             row,
@@ -103,7 +103,7 @@ class Derivation:
             events_max=self._settings.pending_events,
         )
 
-    def window(self, new: Files) -> list[dict[str, Any]]:
+    def window(self, new: Files) -> list[File]:
         """Files of recent samples, as the reader wrote them."""
         folder = self._capture.folder.path
         kept = [{**one, "path": str(folder / one["path"])} for one in self._capture.state.samples]

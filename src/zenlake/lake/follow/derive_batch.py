@@ -11,23 +11,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from zenlake.lake.address import parse
-from zenlake.lake.derive.derive_task import derive_captures
 from zenlake.lake.errors import LakeError
+from zenlake.lake.file_lists import File, paths_by_table, paths_of
 from zenlake.lake.follow.settling import SETTLED_TABLES, count_events, settle
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.parquet.joining import joined_files
 from zenlake.lake.parquet.row_removal import divided
 from zenlake.lake.parquet.trace_ids import with_copies
 from zenlake.lake.pipeline.delivery import scratch_folder
-from zenlake.lake.pipeline.table_task import query_counts
-from zenlake.lake.schema import TABLES
+from zenlake.lake.pipeline.table_task import (
+    NO_QUERIES,
+    derive,
+    failures_as_results,
+    query_counts,
+)
 from zenlake.lake.schema.written import WRITTEN
 from zenlake.lake.stored_files import fetch
 
@@ -45,17 +46,13 @@ JOINED_EVENTS: Final = 16
 _OF_PUBLICATIONS: Final = ("samples", "latencies")
 
 
+@failures_as_results
 def follow_task(job: Job) -> Result:
-    """Runs one task. A failure of a step or a disk is returned as one line, and ends the run."""
+    """Runs one task."""
     if not os.path.isdir(job["staging"]):
         cause = f"a worker of Spark has no folder {job['staging']}"
-        return {"failure": f"{cause}: all workers need it under the same path"}
-    try:
-        return _WORK[job["kind"]](job)
-    except LakeError as error:
-        return {"failure": str(error)}
-    except OSError as error:
-        return {"failure": f"{error.strerror or error}: {job['staging']}"}
+        raise LakeError(f"{cause}: all workers need it under the same path")
+    return _WORK[job["kind"]](job)
 
 
 def _derive(job: Job) -> Result:
@@ -76,11 +73,13 @@ def _derive(job: Job) -> Result:
         kept = {name: [*paths] for name, paths in events.items()}
         for name, paths in job["end_events"].items():
             events.setdefault(name, []).extend(paths)
-        files = _derived(job, folder, events, DERIVED)["files"]
-        settled: list[dict[str, Any]] = []
+        row = job["row"]
+        files = derive({**job, "tables": DERIVED}, folder, [events], [row])["files"]
+        settled: list[File] = []
         settle_events = job["settle_events"]
         if count_events(kept) > settle_events:
-            done = settle({**job, "sessions": events["sessions"]}, folder, kept, _by_table(files))
+            sessions = events["sessions"]
+            done = settle({**job, "sessions": sessions}, folder, kept, paths_by_table(files))
             others = [file for file in files if file["table"] not in SETTLED_TABLES]
             settled, files = done.files, done.pending + others
             for name, paths in done.events.items():
@@ -89,24 +88,12 @@ def _derive(job: Job) -> Result:
             settle_events = count_events(done.events) * 3 // 2
         return {
             "files": files,
-            "counts": _query_counts(job, files),
+            "counts": query_counts(files).get(row["capture"], NO_QUERIES),
             "joined": joined,
             "settled": settled,
-            "settled_counts": _query_counts(job, settled),
+            "settled_counts": query_counts(settled).get(row["capture"], NO_QUERIES),
             "settle_events": settle_events,
         }
-
-
-def _query_counts(job: Job, files: list[dict[str, Any]]) -> dict[str, int]:
-    paths = [str(file["path"]) for file in files if file["table"] == "queries"]
-    return query_counts(paths).get(job["row"]["capture"], {"queries": 0, "hops": 0})
-
-
-def _by_table(files: list[dict[str, Any]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for file in files:
-        found.setdefault(file["table"], []).append(str(file["path"]))
-    return found
 
 
 def _publications(job: Job) -> Result:
@@ -122,12 +109,11 @@ def _publications(job: Job) -> Result:
             paths = [Path(file["path"]) for file in files]
             raw = joined_files(paths, "samples", folder / "raw", WRITTEN)._asdict()
             files = [raw]
-        result = _derived(job, folder, _paths_of(files + job["end_files"]), _OF_PUBLICATIONS)
-        copies = result["copies"]
+        compared = _compare(job, folder, paths_of(files + job["end_files"]))
         return {
-            "samples": [_linked(one, folder) for one in with_copies(files, copies)],
-            "end_samples": with_copies(job["end_files"], copies),
-            "latencies": [one for one in result["files"] if one["table"] == "latencies"],
+            "samples": [_linked(one, folder) for one in with_copies(files, compared["copies"])],
+            "end_samples": with_copies(job["end_files"], compared["copies"]),
+            "latencies": compared["latencies"],
             "raw": raw,
         }
 
@@ -149,9 +135,8 @@ def _all_publications(job: Job) -> Result:
                 own[file["name"]], others[file["name"]] = parts
             else:
                 own[file["name"]] = {"path": str(place)}
-        files = {"samples": [str(one["path"]) for one in (*own.values(), *window)]}
-        result = _derived(job, folder, files, _OF_PUBLICATIONS)
-        copies = result["copies"]
+        compared = _compare(job, folder, paths_of((*own.values(), *window)))
+        copies = compared["copies"]
         replaced = {}
         for name, file in own.items():
             path = str(file["path"])
@@ -161,15 +146,19 @@ def _all_publications(job: Job) -> Result:
         return {
             "replaced": replaced,
             "window": [_linked(one, folder) for one in with_copies(window, copies)],
-            "latencies": [one for one in result["files"] if one["table"] == "latencies"],
+            "latencies": compared["latencies"],
         }
 
 
-def _paths_of(files: list[dict[str, Any]]) -> dict[str, list[str]]:
-    return {"samples": [str(file["path"]) for file in files]}
+def _compare(job: Job, folder: Path, samples: list[str]) -> Result:
+    """Compares samples: `copies` of their files with `trace_id`, and files of `latencies`."""
+    wanted = {**job, "tables": _OF_PUBLICATIONS}
+    result = derive(wanted, folder, [{"samples": samples}], [job["row"]])
+    latencies = [one for one in result["files"] if one["table"] == "latencies"]
+    return {"copies": result["copies"], "latencies": latencies}
 
 
-def _linked(file: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _linked(file: File, folder: Path) -> File:
     """A second link to the file: one is moved to the lake, and the state keeps the other."""
     target = folder / f"{uuid4().hex}.parquet"
     os.link(file["path"], target)
@@ -181,26 +170,6 @@ def _join(job: Job) -> Result:
         paths = [fetch(parse(path), folder / "fetched") for path in job["paths"]]
         written = joined_files(paths, job["table"], folder)
         return {"table": job["table"], "file": written._asdict()}
-
-
-def _derived(
-    job: Job, folder: Path, files: dict[str, list[str]], tables: tuple[str, ...]
-) -> dict[str, Any]:
-    captures_file = folder / "captures.parquet"
-    pq.write_table(pa.Table.from_pylist([job["row"]], TABLES["captures"].arrow), captures_file)
-    result = derive_captures(
-        {
-            "tasks": [files],
-            "captures_file": str(captures_file),
-            "folder": str(folder),
-            "threads": job.get("threads", 1),
-            "memory_bytes": job["memory_bytes"],
-            "tables": list(tables),
-        }
-    )
-    if "failure" in result:
-        raise LakeError(result["failure"])
-    return result
 
 
 _WORK: Final[dict[str, Callable[[Job], Result]]] = {

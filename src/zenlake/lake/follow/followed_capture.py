@@ -6,6 +6,7 @@ It publishes batches of rows, and keeps the state between them in a folder on th
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from zenlake.lake.address import Address
-from zenlake.lake.follow.file_lists import Files, digest, paths, query_sums, rows, together
+from zenlake.lake.file_lists import File, Files, paths_of, row_count
 from zenlake.lake.follow.old_files import OldFiles
 from zenlake.lake.follow.state import FollowState, StateFolder
 from zenlake.lake.jobs import Result
+from zenlake.lake.pipeline.table_task import NO_QUERIES
 from zenlake.lake.publish import Run
 from zenlake.lake.publish.appender import Appended, Batch
 from zenlake.lake.publish.publisher import SMALL_BYTES
@@ -77,27 +79,27 @@ class FollowedCapture:
             packets=found["packets"],
             segment=found["segment"],
             facts=found["trace"],
-            row={**row, **query_sums(before.queries, derived.settled_counts, derived.counts)},
-            queries=query_sums(before.queries, derived.settled_counts),
+            row={**row, **_query_sums(before.queries, derived.settled_counts, derived.counts)},
+            queries=_query_sums(before.queries, derived.settled_counts),
             settle_events=derived.settle_events,
             events=self._kept_events(new, derived.joined_events),
-            counts={name: before.counts.get(name, 0) + rows(new, name) for name in READ_COUNTS},
+            counts={
+                name: before.counts.get(name, 0) + row_count(new.get(name, ()))
+                for name in READ_COUNTS
+            },
             small=before.small,
         )
-        files = together(
-            {table: listed for table, listed in new.items() if table in TABLES}, derived.settled
-        )
-        at_end = {table: listed for table, listed in end.items() if table in TABLES}
-        pending = together({**at_end, _SAMPLES: derived.end_samples}, derived.files)
+        files = _merged(_of_lake(new), derived.settled)
+        pending = _merged({**_of_lake(end), _SAMPLES: derived.end_samples}, derived.files)
         state.end_samples = len(derived.end_samples)
         publications = {_SAMPLES: derived.samples, _LATENCIES: derived.latencies}
         files.pop(_SAMPLES, None)
         if derived.is_window_full:
             files |= publications
         else:
-            pending = together(pending, publications)
+            pending = _merged(pending, publications)
             state.samples = self._kept_samples(new, derived.raw_samples)
-        state.digests = {table: digest(listed) for table, listed in pending.items() if listed}
+        state.digests = {table: _digest(listed) for table, listed in pending.items() if listed}
         same = {
             table for table, known in state.digests.items() if before.digests.get(table) == known
         }
@@ -147,11 +149,11 @@ class FollowedCapture:
                 continue
             # Files of sessions go to the lake as well.
             put = self.folder.link_in if table == _SESSIONS else self.folder.move_in
-            names = [put(table, path) for path in paths(new, table)]
+            names = [put(table, path) for path in paths_of(new.get(table, ()))]
             kept[table] = [*self.state.events.get(table, ()), *names]
         return kept
 
-    def _kept_samples(self, new: Files, raw: dict[str, Any] | None) -> list[dict[str, Any]]:
+    def _kept_samples(self, new: Files, raw: File | None) -> list[File]:
         if raw is not None:
             return [{**raw, "path": self.folder.move_in(_SAMPLES, raw["path"])}]
         added = [
@@ -159,6 +161,27 @@ class FollowedCapture:
             for file in new.get(_SAMPLES, ())
         ]
         return [*self.state.samples, *added]
+
+
+def _of_lake(files: Files) -> Files:
+    """Files of the lake's tables, without those of staged tables."""
+    return {table: listed for table, listed in files.items() if table in TABLES}
+
+
+def _merged(one: Files, other: Files) -> Files:
+    return {table: [*one.get(table, ()), *other.get(table, ())] for table in {**one, **other}}
+
+
+def _query_sums(*counts: dict[str, int]) -> dict[str, int]:
+    return {name: sum(one.get(name, 0) for one in counts) for name in NO_QUERIES}
+
+
+def _digest(files: list[File]) -> str:
+    """The SHA-256 of the content of the files."""
+    found = hashlib.sha256()
+    for path in paths_of(files):
+        found.update(Path(path).read_bytes())
+    return found.hexdigest()
 
 
 def _with_names(state: FollowState, appended: Appended) -> FollowState:

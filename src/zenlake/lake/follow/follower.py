@@ -9,18 +9,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from zenlake.capture.recordings import recording_bytes
 from zenlake.lake.address import parse
 from zenlake.lake.errors import LakeError
+from zenlake.lake.file_lists import File, Files, files_by_table, row_count
 from zenlake.lake.follow.all_samples import compare_all, uncompared_samples
 from zenlake.lake.follow.derivation import Derivation
-from zenlake.lake.follow.file_lists import Files, by_table, rows
 from zenlake.lake.follow.followed_capture import FollowedCapture
 from zenlake.lake.follow.reader_client import ReaderClient, ReaderDied
-from zenlake.lake.follow.recordings import first_segment, is_whole, recording_id, size_of
+from zenlake.lake.follow.recordings import first_segment, is_whole, recording_id
 from zenlake.lake.follow.settings import Progress, Settings
 from zenlake.lake.follow.state import FollowState, state_folder
 from zenlake.lake.jobs import Result
 from zenlake.lake.merge.capture_rows import capture_row
+from zenlake.lake.pipeline.table_task import NO_QUERIES
 from zenlake.lake.publish import Run, Store
 from zenlake.lake.schema.published import READ_COUNTS
 from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
@@ -115,7 +117,7 @@ class Follower:
         if found["packets"] == before.packets and before.batch:
             shutil.rmtree(folder, ignore_errors=True)
             return None
-        new, end = by_table(found["files"]), by_table(found["end_files"])
+        new, end = files_by_table(found["files"]), files_by_table(found["end_files"])
         row = self._capture_row(found, new, end)
         with _timed(seconds, "derive"):
             derived = self._derivation.derive(row, new, end)
@@ -153,7 +155,7 @@ class Follower:
 
     def _read(self, folder: Path) -> Result | None:
         """Reads new packets; after a loss of the state, up to the packet of the last version."""
-        files: list[dict[str, Any]] = []
+        files: list[File] = []
         while True:
             found = self._read_once(folder)
             if found is None:
@@ -196,13 +198,14 @@ class Follower:
             reader.close()
 
     def _capture_row(self, found: Result, new: Files, end: Files) -> dict[str, Any]:
-        facts = {"path": self._capture.name, "sha256": None, "size": size_of(self._path)}
+        facts = {"path": self._capture.name, "sha256": None, "size": recording_bytes(self._path)}
         row = capture_row(facts, [found])
         known = self._capture.state.counts
         counts = {
-            name: known.get(name, 0) + rows(new, name) + rows(end, name) for name in READ_COUNTS
+            name: known.get(name, 0) + row_count([*new.get(name, ()), *end.get(name, ())])
+            for name in READ_COUNTS
         }
-        row |= {"queries": 0, "hops": 0, **counts}
+        row |= {**NO_QUERIES, **counts}
         return row | {"address": self._address, "schema_version": SCHEMA_VERSION}
 
 

@@ -141,7 +141,7 @@ class GrowingReader:
     def write(self, folder: Path) -> Result:
         """The files with the new rows (`files`), those of a capture that ends here (`end_files`),
         and facts about the packets (`trace`)."""
-        found = self._in_copy(folder)
+        found = self._write_in_copy(folder)
         if "failure" not in found:
             self._rows.pop_ready(False)
             found |= {
@@ -159,7 +159,7 @@ class GrowingReader:
         oldest = min(waiting, default=self.number + 1)
         return [segment for number, segment in self._passed if number < oldest][-1]
 
-    def _in_copy(self, folder: Path) -> Result:
+    def _write_in_copy(self, folder: Path) -> Result:
         reads, writes = os.pipe()
         child = os.fork()
         if child == 0:
@@ -168,7 +168,7 @@ class GrowingReader:
             try:
                 # Only the parent reacts to Ctrl-C.
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
-                answer = json.dumps(self._written(folder)).encode()
+                answer = json.dumps(self._finish_and_write(folder)).encode()
                 with open(writes, "wb") as pipe:
                     pipe.write(answer)
                 code = 0
@@ -178,29 +178,29 @@ class GrowingReader:
                 os._exit(code)
         os.close(writes)
         with open(reads, "rb") as pipe:
-            said = pipe.read()
+            answer = pipe.read()
         _, status = os.waitpid(child, 0)
-        if status or not said:
+        if status or not answer:
             return {"failure": f"the process that writes rows died (status {status})"}
-        result: Result = json.loads(said)
+        result: Result = json.loads(answer)
         return result
 
-    def _written(self, folder: Path) -> Result:
+    def _finish_and_write(self, folder: Path) -> Result:
         """In the copy: finish the trace and write all rows up to here."""
         gc.disable()
         try:
-            files = self._files(folder / "new", is_end=False)
+            files = self._write_files(folder / "new", is_end=False)
             self._make_rows(self._trace.finish())
             self._maker.finish()
             self._violations.finish()
-            end_files = self._files(folder / "end", is_end=True)
+            end_files = self._write_files(folder / "end", is_end=True)
         except OSError as error:
             return {"failure": f"{error.strerror or error}: {folder}"}
         except ZenlakeError as error:
             return {"failure": str(error)}
         return {"files": files, "end_files": end_files, "trace": facts_of(self._trace)}
 
-    def _files(self, folder: Path, is_end: bool) -> list[dict[str, Any]]:
+    def _write_files(self, folder: Path, is_end: bool) -> list[dict[str, Any]]:
         files = ParquetFiles(folder)
         files.write({name: [one] for name, one in drain_tables(self._rows, is_end).items()})
         return [one._asdict() for one in files.close()]

@@ -10,15 +10,12 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Final
 
 from zenlake.lake.address import Address
 from zenlake.lake.publish.delta_table import Table
 from zenlake.lake.publish.publisher import is_pending
 from zenlake.lake.schema import TABLES
-from zenlake.lake.stored_files import changed_s, names_in, remove_file
-
-KEEP_SECONDS: Final = 3_600.0
+from zenlake.lake.stored_files import modified_s, names_in, remove_file
 
 
 class OldFiles:
@@ -53,5 +50,5 @@ class OldFiles:
             for name in names:
                 place = self._lake / table / name
                 with suppress(OSError):
-                    if name not in active and changed_s(place) < oldest_s:
+                    if name not in active and modified_s(place) < oldest_s:
                         remove_file(place)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Final
 
 from zenlake.capture.recordings import MARKER_NAME, is_recording, segments
+from zenlake.errors import RecordingError
 from zenlake.lake.errors import LakeError
+from zenlake.recording import folder
 
 _CAPTURES: Final = (".pcap", ".pcapng", ".pcap.gz", ".pcapng.gz", ".pcap.zst", ".pcapng.zst")
 
@@ -23,9 +24,8 @@ def recording_id(path: str) -> str:
             raise LakeError(f"{cause} (zenlake record): {hint}", path)
         raise LakeError(f"the folder is no recording: it has no {MARKER_NAME}", path)
     try:
-        with open(os.path.join(path, MARKER_NAME), encoding="utf-8") as file:
-            return str(json.load(file)["id"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return folder.recording_id(path)
+    except RecordingError:
         raise LakeError(f"{MARKER_NAME} is damaged", path) from None
 
 
@@ -33,11 +33,6 @@ def is_whole(path: str) -> bool:
     """Whether the recording still has its first segment."""
     found = segments(path)
     return bool(found) and found[0].number == 1
-
-
-def size_of(path: str) -> int:
-    """The size of all segments in bytes."""
-    return sum(_size(one.path) for one in segments(path))
 
 
 def first_segment(path: str, last: int, bytes_max: int) -> int | None:

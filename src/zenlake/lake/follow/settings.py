@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from zenlake.lake.follow.defaults import EVERY_SECONDS, KEEP_SECONDS
 from zenlake.lake.follow.growing_reader import ROWS_MAX
-from zenlake.lake.follow.old_files import KEEP_SECONDS
 from zenlake.limits import (
     DERIVE_BYTES_MAX,
     FOLLOW_COMPARED_SAMPLES_MAX,
@@ -15,7 +15,6 @@ from zenlake.limits import (
     FOLLOW_WINDOW_SAMPLES_MAX,
 )
 
-EVERY_SECONDS: Final = 3.0
 SETTLE_SECONDS: Final = 60.0
 SETTLE_EVENTS: Final = 50_000
 """With fewer events, deriving all rows again is faster than settling."""

@@ -25,14 +25,13 @@ import pyarrow.parquet as pq
 
 from zenlake.lake.derive.duck import Engine, Frame
 from zenlake.lake.derive.steps import declarations, exchanges, requests
+from zenlake.lake.file_lists import File, Paths, paths_of
 from zenlake.lake.jobs import Job
 from zenlake.lake.parquet.parquet_files import ParquetFiles
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import Table
 from zenlake.lake.schema.written import WRITTEN
 from zenlake.ros.token import MARK
-
-Paths = dict[str, list[str]]
 
 EVENTS: Final = ("exchange_events", "declare_events", "interest_events")
 """The tables whose rows can be settled."""
@@ -159,12 +158,10 @@ FROM {events} GROUP BY capture, zid, role, locators, address
 class Settled(NamedTuple):
     """The rows of derived tables, divided into final and other rows, and the remaining events."""
 
-    files: list[dict[str, Any]]
+    files: list[File]
     """Files of final rows."""
-    pending: list[dict[str, Any]]
+    pending: list[File]
     events: Paths
-    given_up: int
-    """The number of events that are still needed."""
 
 
 def count_events(events: Paths) -> int:
@@ -261,8 +258,8 @@ class _Settling:
         return sum(counts.values())
 
     def _written(self, settled: dict[str, Frame], given_up: int) -> Settled:
-        files: list[dict[str, Any]] = []
-        pending: list[dict[str, Any]] = []
+        files: list[File] = []
+        pending: list[File] = []
         for table, of in _ROWS_OF.items():
             rows = self._engine.read(TABLES[table], self._derived.get(table, ()))
             files += self._write(TABLES, table, self._chosen(rows, settled[of], "SEMI"))
@@ -270,27 +267,27 @@ class _Settling:
         events: Paths = {}
         for table in EVENTS:
             left = self._chosen(self._events[table], settled[table], "ANTI")
-            events[table] = [one["path"] for one in self._write(WRITTEN, table, left)]
+            events[table] = paths_of(self._write(WRITTEN, table, left))
         nodes = self._engine.sql(_NODES, events=self._events["node_events"])
         written = self._write(WRITTEN, "node_events", nodes.conform(WRITTEN["node_events"]))
-        events["node_events"] = [one["path"] for one in written]
+        events["node_events"] = paths_of(written)
         if given_up:
             files += self._loss(given_up)
-        return Settled(files, pending, events, given_up)
+        return Settled(files, pending, events)
 
     def _chosen(self, rows: Frame, settled: Frame, how: str) -> Frame:
         text = f"""SELECT rows.* FROM {{rows}} AS rows LEFT {how} JOIN {{settled}} AS settled
             ON rows.seq = settled.seq AND xxhash64(rows.capture, rows.link) = settled.place"""
         return self._engine.sql(text, rows=rows, settled=settled)
 
-    def _write(self, kinds: dict[str, Table], table: str, frame: Frame) -> list[dict[str, Any]]:
+    def _write(self, kinds: dict[str, Table], table: str, frame: Frame) -> list[File]:
         files = ParquetFiles(self._folder, kinds)
         found = [batch for batch in frame.batches() if batch.num_rows]
         if found:
             files.write({table: [pa.Table.from_batches(found)]})
         return [one._asdict() for one in files.close()]
 
-    def _loss(self, given_up: int) -> list[dict[str, Any]]:
+    def _loss(self, given_up: int) -> list[File]:
         row = self._job["row"]
         loss = {
             "capture": row["capture"],

@@ -27,10 +27,9 @@ from uuid import uuid4
 
 from zenlake.lake.address import Address
 from zenlake.lake.errors import LakeError
+from zenlake.lake.file_lists import Paths
 from zenlake.lake.publish.run import FOLLOWED
 
-Paths = dict[str, list[str]]
-"""Paths by table."""
 _LOCK: Final = "lock"
 _WORK: Final = "work"
 _NO_LINKS: Final = {errno.EXDEV, errno.EPERM, errno.ENOTSUP}
@@ -175,7 +174,7 @@ class StateFolder:
             shutil.copyfile(path, self.path / name)
         return name
 
-    def paths(self, events: dict[str, list[str]]) -> Paths:
+    def paths(self, events: Paths) -> Paths:
         return {table: [str(self.path / name) for name in names] for table, names in events.items()}
 
     def _remove_all_but(self, names: Iterable[str]) -> None:

@@ -11,11 +11,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 from zenlake import exit_cleanups
 from zenlake.lake.address import Address, parse
+from zenlake.lake.file_lists import File
 from zenlake.lake.jobs import Job
 from zenlake.lake.schema import TABLES
 from zenlake.lake.stored_files import fetch, put_file
@@ -35,7 +35,7 @@ def scratch_folder(job: Job) -> Iterator[Path]:
         yield folder
 
 
-def deliver(job: Job, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def deliver(job: Job, files: list[File]) -> list[File]:
     """Moves files to the lake; returns the list with their new addresses."""
     lake, staging = parse(job["lake"]), parse(job["staging"])
     if staging.is_local:
@@ -43,7 +43,7 @@ def deliver(job: Job, files: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**file, "path": str(_put(file, lake, staging, job["run"]))} for file in files]
 
 
-def _put(file: dict[str, Any], lake: Address, staging: Address, run: str) -> Address:
+def _put(file: File, lake: Address, staging: Address, run: str) -> Address:
     name, table = os.path.basename(file["path"]), str(file["table"])
     if table in TABLES and not lake.renames_cheaply:
         target = lake / table / f"{run}-{name}"
@@ -53,7 +53,7 @@ def _put(file: dict[str, Any], lake: Address, staging: Address, run: str) -> Add
     return target
 
 
-def fetched(files: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
+def fetched(files: list[File], folder: Path) -> list[File]:
     """Copies of files of other tasks, on the disk of this worker.
 
     There is a folder for each table, because a task uses the same file name in all tables.

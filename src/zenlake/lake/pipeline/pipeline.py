@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,14 +22,15 @@ from zenlake.lake.derive.duck.build import (
 )
 from zenlake.lake.derive.publications import PUBLICATIONS
 from zenlake.lake.errors import LakeError
+from zenlake.lake.file_lists import File, Files
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
 from zenlake.lake.pipeline.failures import one_line_spark_errors
-from zenlake.lake.pipeline.grouping import grouped
 from zenlake.lake.pipeline.survey_captures import survey_captures
-from zenlake.lake.pipeline.table_task import NO_QUERIES, derive_capture, make_tables
+from zenlake.lake.pipeline.table_task import NO_QUERIES, THREADS_MAX, derive_capture, make_tables
 from zenlake.lake.pipeline.tasks import parallelism, run_tasks
 from zenlake.lake.plan.capture_names import size_of
+from zenlake.lake.plan.grouping import grouped
 from zenlake.lake.plan.inputs import captures_in
 from zenlake.lake.plan.survey_task import TASKS_PER_CORE
 from zenlake.lake.publish import Manifest, Store
@@ -47,8 +49,6 @@ _SAMPLES: Final = "samples"
 _QUERIES: Final = "queries"
 CROSSING: Final[tuple[Derivation, ...]] = (QUERIES, PUBLICATIONS)
 """Tables that may need the events of several splits."""
-_THREADS_MAX: Final = 4
-"""Threads of a task that derives tables; each thread needs memory."""
 
 
 @dataclass
@@ -82,20 +82,18 @@ class _Pipeline:
         self._cores = parallelism(spark)
         self.outcome = Outcome()
 
-    def _step(self, name: str, size: int = 0) -> Path:
-        """Begins a step; returns its folder, an absolute path because workers run elsewhere."""
-        self.outcome.seconds[name] = time.monotonic()
+    @contextmanager
+    def _step(self, name: str, size: int = 0) -> Iterator[Path]:
+        """A step, with its folder: an absolute path, because workers run elsewhere."""
+        began = time.monotonic()
         place = (self._folder / name).resolve()
         place.mkdir()
         self._on_step(name, place, size)
-        return place
-
-    def _end_step(self, name: str) -> None:
-        self.outcome.seconds[name] = time.monotonic() - self.outcome.seconds[name]
+        yield place
+        self.outcome.seconds[name] = time.monotonic() - began
 
     def survey(self, paths: list[str], before: Manifest) -> list[Result]:
         """Surveys all captures; returns those that are readable and not unchanged in the lake."""
-        self._step("survey")
         jobs = [
             {
                 "path": path,
@@ -106,7 +104,8 @@ class _Pipeline:
             for number, path in enumerate(paths)
         ]
         found = []
-        groups = run_tasks(self._spark, survey_captures, self._shared(jobs))
+        with self._step("survey"):
+            groups = run_tasks(self._spark, survey_captures, self._shared(jobs))
         results = [result for group in groups for result in group["captures"]]
         for result in sorted(results, key=lambda one: int(one["number"])):
             if "error" in result:
@@ -116,7 +115,6 @@ class _Pipeline:
                 self.outcome.names.append(before.name_at(result["address"]))
             else:
                 found.append(result)
-        self._end_step("survey")
         return _with_names(found, before)
 
     def _shared(self, jobs: list[Job]) -> list[Job]:
@@ -126,25 +124,25 @@ class _Pipeline:
 
     def read(self, captures: list[Result], only: Collection[str] | None) -> list[Result]:
         """The results of all tasks."""
-        place = self._step("read", sum(one["size"] for one in captures))
         splits: list[Job] = []
         small: list[Job] = []
-        for number, capture in enumerate(captures):
-            for split in range(capture["splits"]) or (None,):
-                progress = str(place / f"progress-{number}-{split or 0}")
-                one = {**capture, "split": split, "progress": progress}
-                (small if split is None else splits).append(one)
-        groups = [[one] for one in splits] + grouped(small, self._cores, lambda one: one["size"])
-        jobs = [{**self._common(), "captures": group, "only": only and [*only]} for group in groups]
-        results = run_tasks(self._spark, make_tables, jobs)
-        self._end_step("read")
+        with self._step("read", sum(one["size"] for one in captures)) as place:
+            for number, capture in enumerate(captures):
+                for split in range(capture["splits"]) or (None,):
+                    progress = str(place / f"progress-{number}-{split or 0}")
+                    one = {**capture, "split": split, "progress": progress}
+                    (small if split is None else splits).append(one)
+            groups = [[one] for one in splits]
+            groups += grouped(small, self._cores, lambda one: one["size"])
+            common = {**self._common(), "only": only and [*only]}
+            jobs = [{**common, "captures": group} for group in groups]
+            results = run_tasks(self._spark, make_tables, jobs)
         return [_checked(result) for result in results]
 
     def derive(
         self, captures: dict[str, list[Result]], files: dict[str, Any]
     ) -> dict[str, _SpanningFiles]:
         """The tables that span the splits of a capture, by its path."""
-        self._step("derive")
         found = {path: _SpanningFiles() for path in captures}
         jobs: list[Job] = []
         for path, parts in captures.items():
@@ -156,21 +154,21 @@ class _Pipeline:
             jobs += [_spanning_job(job, files[path], "across", [one]) for one in builds]
             if not is_closed:
                 jobs += [_spanning_job(job, files[path], "captures", [one]) for one in CROSSING]
-        # Builds that splits could not make alone run again over all splits.
-        while jobs:
-            threads = max(1, min(_THREADS_MAX, self._cores // len(jobs)))
-            given = [{**job, "threads": threads} for job in jobs]
-            results = map(_checked, run_tasks(self._spark, derive_capture, given))
-            again: list[Job] = []
-            for job, result in zip(jobs, results, strict=True):
-                found[result["path"]].add(job, result)
-                again += [
-                    _spanning_job(job, files[result["path"]], "captures", [one])
-                    for one in CROSSING
-                    if not one.gives.isdisjoint(result["crossing"])
-                ]
-            jobs = again
-        self._end_step("derive")
+        with self._step("derive"):
+            # Builds that splits could not make alone run again over all splits.
+            while jobs:
+                threads = max(1, min(THREADS_MAX, self._cores // len(jobs)))
+                given = [{**job, "threads": threads} for job in jobs]
+                results = map(_checked, run_tasks(self._spark, derive_capture, given))
+                again: list[Job] = []
+                for job, result in zip(jobs, results, strict=True):
+                    found[result["path"]].add(job, result)
+                    again += [
+                        _spanning_job(job, files[result["path"]], "captures", [one])
+                        for one in CROSSING
+                        if not one.gives.isdisjoint(result["crossing"])
+                    ]
+                jobs = again
         return found
 
     def _common(self) -> Job:
@@ -182,16 +180,15 @@ class _Pipeline:
         }
 
     def publish(self, tables: _Tables) -> None:
-        self._step("publish")
-        self.outcome.version = self._run.publish(tables.rows, tables.files)
-        self._end_step("publish")
+        with self._step("publish"):
+            self.outcome.version = self._run.publish(tables.rows, tables.files)
 
 
 class _SpanningFiles:
     """The files of tables that span the splits of a capture."""
 
     def __init__(self) -> None:
-        self.files: list[dict[str, Any]] = []
+        self.files: list[File] = []
         self.counts = dict(NO_QUERIES)
         self.replaced: set[str] = set()
         """Tables whose files from splits are not used, and paths of single files that are not."""
@@ -206,7 +203,7 @@ class _SpanningFiles:
 
 
 def _spanning_job(
-    job: Job, tasks: list[list[dict[str, Any]]], scope: str, builds: Collection[Derivation]
+    job: Job, tasks: list[list[File]], scope: str, builds: Collection[Derivation]
 ) -> Job:
     """A job that runs some builds, with the files that they read."""
     reads = frozenset[str]().union(*(build.reads for build in builds))
@@ -224,10 +221,10 @@ class _Tables:
 
     def __init__(self, results: list[Result], outcome: Outcome) -> None:
         self.rows: list[dict[str, Any]] = []
-        self.files: dict[str, list[dict[str, Any]]] = {}
+        self.files: Files = {}
         self.split: dict[str, list[Result]] = {}
         """Results of captures that were read in splits, by path."""
-        self.staged: dict[str, list[list[dict[str, Any]]]] = {}
+        self.staged: dict[str, list[list[File]]] = {}
         """Files of these captures, a list for each task."""
         self._outcome = outcome
         whole: list[Result] = []
@@ -253,14 +250,14 @@ class _Tables:
         if not is_split:
             self.add_files(result["files"])
 
-    def add_files(self, files: list[dict[str, Any]]) -> None:
+    def add_files(self, files: list[File]) -> None:
         for file in files:
             if file["table"] in TABLES:
                 self.files.setdefault(file["table"], []).append(file)
 
     def add_row(self, capture: Result, parts: list[Result], counts: dict[str, int]) -> None:
         row = capture_row({**capture, "path": capture["capture"]}, parts)
-        row |= {"queries": 0, "hops": 0, **counts}
+        row |= {**NO_QUERIES, **counts}
         row |= {"address": capture["address"], "schema_version": SCHEMA_VERSION}
         self.rows.append(row)
         outcome = self._outcome

@@ -44,7 +44,7 @@ def _surveyed(capture: Job, staging: str) -> Result:
         except ZenlakeError as error:
             found = {"error": str(error)}
         if "error" in found:
-            return {**known, "error": as_given(found["error"], path, capture["path"])}
+            return {**known, "error": found["error"].replace(path, capture["path"])}
         place = parse(staging) / f"survey-{capture['number']}"
         for file in sorted(kept.iterdir()):
             put_file(file, place / file.name)
@@ -63,8 +63,3 @@ def opened_capture(capture: Job, folder: Path) -> Job:
     kept = folder / f"survey-{capture['number']}"
     fetch(survey / split_file(Path(_SURVEY), capture["split"]).name, kept)
     return {**found, "survey": str(kept / _SURVEY)}
-
-
-def as_given(text: str, path: str, given: str) -> str:
-    """An error message with the path as the user gave it."""
-    return text.replace(path, given)

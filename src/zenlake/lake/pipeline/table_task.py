@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from zenlake.lake.derive.derive_task import derive_captures
 from zenlake.lake.derive.duck.build import DECLARATIONS_OF_SPLIT, KINDS, OF_SPLIT
 from zenlake.lake.derive.publications import PROOFS, PUBLISHED
 from zenlake.lake.errors import LakeError
+from zenlake.lake.file_lists import File, Paths, paths_by_table
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
 from zenlake.lake.merge.read_task import (
@@ -36,14 +38,34 @@ from zenlake.lake.merge.shared_files import SharedFiles
 from zenlake.lake.merge.split import Tables, read_split
 from zenlake.lake.parquet.trace_ids import with_copies
 from zenlake.lake.pipeline.delivery import deliver, fetched, scratch_folder
-from zenlake.lake.pipeline.survey_captures import as_given, opened_capture
+from zenlake.lake.pipeline.survey_captures import opened_capture
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.published import READ_COUNTS
 
 NO_QUERIES: Final = {"queries": 0, "hops": 0}
+THREADS_MAX: Final = 4
+"""Threads of a task that derives tables; each thread needs memory."""
 _QUERIES: Final = "queries"
 
 
+def failures_as_results(work: Callable[[Job], Result]) -> Callable[[Job], Result]:
+    """A failure of a step or a disk becomes a result of one line: it ends the run."""
+
+    @wraps(work)
+    def run(job: Job) -> Result:
+        try:
+            return work(job)
+        except LakeError as error:
+            return {"failure": str(error)}
+        except OSError as error:
+            return {"failure": f"{error.strerror or error}: {job['staging']}"}
+        except duckdb.Error as error:
+            return {"failure": f"{' '.join(str(error).split())}: {job['staging']}"}
+
+    return run
+
+
+@failures_as_results
 def make_tables(job: Job) -> Result:
     """Reads `captures`, each with `path`, `capture`, `split` and the result of its survey.
 
@@ -51,34 +73,6 @@ def make_tables(job: Job) -> Result:
     progress or None, `only` has names of tables (None: all), `memory_bytes` limits each step.
     Returns `captures` (each with facts and counts, or an error) and `files` for the lake.
     """
-    return _with_failures(_make_tables, job)
-
-
-def derive_capture(job: Job) -> Result:
-    """Derives tables of one capture whose splits are all read.
-
-    `row` is its row of `captures`, `tasks` the files of each split, `scope` and `tables` select
-    the tables. Returns `files`, `counts` of queries, the files of splits that it `replaces`, and,
-    if `finds_crossing`, the `crossing` tables, which need the events of several splits.
-    """
-    return _with_failures(_derive_capture, job)
-
-
-def _with_failures(work: Callable[[Job], Result], job: Job) -> Result:
-    """Returns a failure of a step or a disk as one line: no capture caused it, it ends the run."""
-    try:
-        return work(job)
-    except _Failure as failure:
-        return {"failure": str(failure)}
-    except LakeError as error:
-        return {"failure": str(error)}
-    except OSError as error:
-        return {"failure": f"{error.strerror or error}: {job['staging']}"}
-    except duckdb.Error as error:
-        return {"failure": f"{' '.join(str(error).split())}: {job['staging']}"}
-
-
-def _make_tables(job: Job) -> Result:
     # There are many rows and no reference cycles: searching for them would take 20% of the time.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
     with scratch_folder(job) as folder:
@@ -92,8 +86,9 @@ def _make_tables(job: Job) -> Result:
         # Arrow keeps freed memory; return it, because deriving needs as much again.
         pa.default_memory_pool().release_unused()
         is_split = any(one["split"] is not None for one in good)
-        derived = _derived(_of_split(job, good[0]) if is_split else job, folder, [files], rows)
-        counts = derived.pop("counts")
+        wanted = _of_split(job, good[0]) if is_split else job
+        derived = derive(wanted, folder, [_by_table(files)], rows)
+        counts = query_counts(derived["files"])
         for one in good:
             one["counts"] |= counts.get(one["capture"], NO_QUERIES)
         if not is_split:
@@ -110,16 +105,23 @@ def _of_split(job: Job, capture: Job) -> Job:
     return {**job, "scope": "split", "tables": sorted(tables)}
 
 
-def _derive_capture(job: Job) -> Result:
+@failures_as_results
+def derive_capture(job: Job) -> Result:
+    """Derives tables of one capture whose splits are all read.
+
+    `row` is its row of `captures`, `tasks` the files of each split, `scope` and `tables` select
+    the tables. Returns `files`, `counts` of queries, the files of splits that it `replaces`, and,
+    if `finds_crossing`, the `crossing` tables, which need the events of several splits.
+    """
     with scratch_folder(job) as folder:
         tasks = [fetched(files, folder) for files in job["tasks"]]
+        splits = [_by_table(files) for files in tasks]
         crossing: frozenset[str] = frozenset()
         if job["finds_crossing"]:
-            splits = [_by_table(files) for files in tasks]
             found = crossing_tables(splits, folder, job["memory_bytes"], job.get("threads", 1))
             crossing = crossing.union(*(one.gives for one in found))
         wanted = [name for name in job["tables"] if name not in crossing]
-        derived = _derived({**job, "tables": wanted}, folder, tasks, [job["row"]])
+        derived = derive({**job, "tables": wanted}, folder, splits, [job["row"]])
         read = [file for files in tasks for file in files if file["path"] in derived["copies"]]
         places = {
             here["path"]: file["path"]
@@ -129,7 +131,7 @@ def _derive_capture(job: Job) -> Result:
         return {
             "path": job["path"],
             "files": deliver(job, with_copies(read, derived["copies"]) + derived["files"]),
-            "counts": derived["counts"].get(job["row"]["capture"], NO_QUERIES),
+            "counts": query_counts(derived["files"]).get(job["row"]["capture"], NO_QUERIES),
             "replaces": [places[file["path"]] for file in read],
             "crossing": sorted(crossing),
         }
@@ -154,21 +156,20 @@ def _read(capture: Job, job: Job, written: SharedFiles, folder: Path) -> Result:
             trace = read_split(split_of({**opened, "only": job["only"]}), write)
         except ZenlakeError as error:
             rows.discard()
-            return {**found, "error": as_given(str(error), opened["path"], capture["path"])}
+            # A capture in a store was read from a copy.
+            return {**found, "error": str(error).replace(opened["path"], capture["path"])}
     if progress is not None:
         progress.report()
     return {**found, "trace": facts_of(trace), "counts": counts}
 
 
-def _derived(
-    job: Job, folder: Path, tasks: list[Any], rows: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def derive(job: Job, folder: Path, tasks: list[Paths], rows: Sequence[Mapping[str, Any]]) -> Result:
+    """Derives the `tables` of the job (all without it); `rows` are those of `captures`."""
     captures_file = folder / "captures.parquet"
     pq.write_table(pa.Table.from_pylist(rows, TABLES["captures"].arrow), captures_file)
-    by_table = [_by_table(files) for files in tasks]
     result = derive_captures(
         {
-            "tasks": by_table,
+            "tasks": tasks,
             "captures_file": str(captures_file),
             "folder": str(folder),
             "threads": job.get("threads", 1),
@@ -178,25 +179,21 @@ def _derived(
         }
     )
     if "failure" in result:
-        raise _Failure(result["failure"])
-    files = result["files"]
-    paths = [file["path"] for file in files if file["table"] == _QUERIES]
-    return {**result, "counts": query_counts(paths)}
+        raise LakeError(result["failure"])
+    return result
 
 
-def _by_table(files: list[dict[str, Any]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for file in files:
-        if file["table"] in KINDS:
-            found.setdefault(file["table"], []).append(file["path"])
-    return found
+def _by_table(files: list[File]) -> Paths:
+    return paths_by_table(file for file in files if file["table"] in KINDS)
 
 
-def query_counts(files: list[str]) -> dict[str, dict[str, int]]:
+def query_counts(files: list[File]) -> dict[str, dict[str, int]]:
     """The numbers of queries and of their rows (one for each hop), by capture."""
     found: dict[str, dict[str, int]] = {}
-    for path in files:
-        rows = pq.read_table(path, columns=["capture", "seq", "trace_id"])
+    for file in files:
+        if file["table"] != _QUERIES:
+            continue
+        rows = pq.read_table(file["path"], columns=["capture", "seq", "trace_id"])
         is_first = pc.fill_null(pc.equal(rows["trace_id"], rows["seq"]), True)
         counted = pa.table(
             {"capture": rows["capture"].cast(pa.string()), "first": is_first.cast(pa.int64())}
@@ -206,11 +203,7 @@ def query_counts(files: list[str]) -> dict[str, dict[str, int]]:
             .aggregate([("first", "sum"), ("first", "count")])
             .to_pylist()
         ):
-            known = found.setdefault(one["capture"], {"queries": 0, "hops": 0})
+            known = found.setdefault(one["capture"], {**NO_QUERIES})
             known["queries"] += one["first_sum"]
             known["hops"] += one["first_count"]
     return found
-
-
-class _Failure(Exception):
-    """A failure of a step, not of a capture, which ends the run."""

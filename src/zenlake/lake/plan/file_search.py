@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from zenlake.errors import LocalError
-from zenlake.lake.address import divided, is_stored
+from zenlake.lake.address import is_stored, split_root
 from zenlake.lake.errors import LakeError, cause_of
 from zenlake.lake.plan.capture_names import CAPTURE_NAME
 from zenlake.lake.plan.glob_patterns import NamePattern, choices, is_hidden, is_pattern
@@ -83,7 +83,9 @@ def paths_matching(pattern: str, listing: Listing = LOCAL_LISTING) -> list[str]:
     """Files and folders, in the order of their names."""
     found: dict[str, None] = {}
     for one in choices(pattern):
-        root, rest = divided(one) if is_stored(one) else ("/" if one.startswith("/") else "", one)
+        root, rest = (
+            split_root(one) if is_stored(one) else ("/" if one.startswith("/") else "", one)
+        )
         if is_pattern(root):
             raise LocalError(f"{pattern}: the bucket or host of an address is no pattern")
         names = [NamePattern(name) for name in rest.split("/") if name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 from urllib.parse import unquote
@@ -19,6 +20,8 @@ from zenlake.lake.plan.listing import LOCAL_LISTING, Listing, listing_of
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//)?")
 _FILE: Final = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
 _ALL_FILES: Final = FileChoice()
+_LAKE_NAMES: Final = ("captures/_delta_log", "_current")
+"""Names in the folder of a lake; the second one was used before Delta tables."""
 
 
 class Input(NamedTuple):
@@ -105,6 +108,10 @@ def _files(path: str, choice: FileChoice, ignore_missing: bool) -> list[str]:
     if listing.is_folder(path):
         found = files_in(path, choice, listing)
         if not found and not choice.may_exclude_all:
+            if any(listing.exists(f"{path.rstrip('/')}/{name}") for name in _LAKE_NAMES):
+                lake = f"--lake {shlex.quote(path)}"
+                hint = f"zenlake sql {lake} ..., zenlake report {lake}"
+                raise LakeError(f"it is a lake and not captures: {hint}", path)
             raise LakeError(f"no captures in {path}: none is named like *.pcap or *.pcapng")
         return found
     if not is_pattern(path) or listing.exists(path):

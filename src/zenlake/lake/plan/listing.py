@@ -72,7 +72,7 @@ class LocalListing:
 
 
 class StoredListing:
-    """Folders of one store. It remembers what it was told, so that each file costs no request."""
+    """Folders of one store. It remembers answers, so that a listed file costs no request."""
 
     def __init__(self, path: str) -> None:
         with _store_errors(path):

@@ -13,6 +13,7 @@ The input is the files of a run and rows of `captures`, the output a new version
     removal          removes captures from the files of a table
     snapshot         Snapshot: the files of one version, for readers
     manifest         the captures in a version
+    requests         several requests to a store at the same time
     local_copy       a snapshot of a store, copied to this machine
     old_format       lakes from before Delta tables
 
@@ -30,7 +31,8 @@ no capture was replaced, dropped or compacted since the last `zenlake lake vacuu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from zenlake.lake.publish.manifest import CaptureEntry, Manifest
 from zenlake.lake.publish.snapshot import Snapshot
@@ -40,16 +42,11 @@ if TYPE_CHECKING:
     from zenlake.lake.publish.store import Store
 
 __all__ = ["CaptureEntry", "Manifest", "Run", "Snapshot", "Store"]
+_MODULES: Final = {"Run": "run", "Store": "store"}
 
 
 def __getattr__(name: str) -> Any:
     """Imports names on first use: reading captures does not need delta-rs."""
-    if name == "Store":
-        from zenlake.lake.publish.store import Store
-
-        return Store
-    if name == "Run":
-        from zenlake.lake.publish.run import Run
-
-        return Run
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

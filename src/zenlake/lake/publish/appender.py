@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from zenlake.lake.errors import LakeError
+from zenlake.lake.file_lists import Files
 from zenlake.lake.publish.delta_table import ActiveFile, Table
 from zenlake.lake.publish.publication_log import FollowMark
 from zenlake.lake.publish.publish_lock import PublishLock
 from zenlake.lake.publish.publisher import PENDING_MARK, Publisher, marks_left, replaced_captures
 from zenlake.lake.publish.removal import without_captures
-
-Files = Mapping[str, Sequence[Mapping[str, Any]]]
-_AT_ONCE: Final = 8
+from zenlake.lake.publish.requests import results_by_key
 
 
 @dataclass(frozen=True)
@@ -71,13 +69,11 @@ class Appender(Publisher):
             self._check_order(lock, address, int(batch.mark["batch"]))
             is_first = address not in lock.publication.followed
             gone = replaced_captures(before, [row]) if is_first else frozenset[str]()
-            tables = self._opened(lock)
-            found = _Found()
-            with ThreadPoolExecutor(_AT_ONCE) as pool:
-                changed = pool.map(
-                    lambda name: self._appended(name, tables[name], batch, gone, found), tables
-                )
-                tables = dict(zip(tables, changed, strict=True))
+            opened = self._open_tables(lock)
+            found = _NewNames()
+            tables = results_by_key(
+                opened, lambda name: self._commit_batch(name, opened[name], batch, gone, found)
+            )
             rows = [one for one in before if one["capture"] not in {*gone, capture}]
             marks = marks_left(lock, before, gone) | {address: dict(batch.mark)}
             version = lock.publication.version + 1
@@ -94,8 +90,8 @@ class Appender(Publisher):
             cause = "another run has replaced or removed it, or follows it too"
             raise LakeError(f"{address} cannot be followed any further: {cause}", self._lake)
 
-    def _appended(
-        self, name: str, table: Table, batch: Batch, gone: frozenset[str], found: _Found
+    def _commit_batch(
+        self, name: str, table: Table, batch: Batch, gone: frozenset[str], found: _NewNames
     ) -> Table:
         active = {one.name: one for one in table.active_files()}
         remove = [self._active(name, one, active) for one in batch.removed.get(name, ())]
@@ -133,7 +129,7 @@ class Appender(Publisher):
         return active[name]
 
 
-class _Found:
+class _NewNames:
     """Collects the names that files get in the lake."""
 
     def __init__(self) -> None:

@@ -36,11 +36,19 @@ from zenlake.lake.publish.delta_rs import (
     WriterProperties,
     create_table_with_add_actions,
 )
+from zenlake.limits import LAKE_RETENTION_HOURS_MAX
 
 METADATA_KEY: Final = "zenlake"
 """The key of zenlake's facts in the commit information."""
 _UNREADABLE: Final = re.compile(r"%[0-9A-Fa-f]{2}|[\\\\\x00-\x1f]")
 """Characters that delta-rs misreads in a path."""
+_SETTINGS: Final = {
+    # Other writers keep statistics of so many columns, with which readers skip files.
+    "delta.dataSkippingNumIndexedCols": "40",
+    "delta.deletedFileRetentionDuration": f"interval {LAKE_RETENTION_HOURS_MAX} hours",
+    "delta.logRetentionDuration": f"interval {LAKE_RETENTION_HOURS_MAX} hours",
+    "delta.checkpointInterval": "20",
+}
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -86,7 +94,7 @@ class Table:
                 return None
 
     @classmethod
-    def create(cls, address: Address, schema: pa.Schema, settings: Mapping[str, str]) -> Table:
+    def create(cls, address: Address, schema: pa.Schema) -> Table:
         if address.is_local:
             os.makedirs(address.path, exist_ok=True)
         with _as_lake_errors(address):
@@ -95,7 +103,7 @@ class Table:
                 Schema.from_arrow(schema.remove_metadata()),
                 [],
                 mode="ignore",
-                configuration=dict(settings),
+                configuration=_SETTINGS,
                 storage_options=storage_options(address),
             )
         made = cls.open(address)
@@ -122,8 +130,8 @@ class Table:
         for row in rows:
             low, high = row.get("min") or {}, row.get("max") or {}
             captures = low.get("capture"), high.get("capture")
-            name = inner_name(row["path"], self._address)
-            found.append(ActiveFile(name, row["size_bytes"], *captures))
+            check_file_name(unquote(row["path"]), self._address)
+            found.append(ActiveFile(row["path"], row["size_bytes"], *captures))
         return found
 
     def has_committed(self, run: str) -> bool:
@@ -262,12 +270,6 @@ def _uri(address: Address) -> str:
         cause = "the path of a lake must have no backslash, control character or %xx in it"
         raise LakeError(cause, address)
     return Path(address.path).as_uri() if address.is_local else str(address)
-
-
-def inner_name(path: str, address: Address) -> str:
-    """A file's name in the log; error if it leads out of the table's folder."""
-    check_file_name(unquote(path), address)
-    return path
 
 
 def storage_options(address: Address) -> dict[str, str] | None:

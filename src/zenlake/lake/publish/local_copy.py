@@ -7,18 +7,16 @@ connections. So the files of the needed tables are copied first.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
 from zenlake import exit_cleanups
 from zenlake.lake.address import LOCAL, Address
+from zenlake.lake.file_lists import Paths
 from zenlake.lake.publish.manifest import Manifest
+from zenlake.lake.publish.requests import results_by_key
 from zenlake.lake.publish.snapshot import Snapshot
 from zenlake.lake.stored_files import fetch
-
-_AT_ONCE: Final = 8
 
 
 @contextmanager
@@ -28,16 +26,16 @@ def on_this_machine(snapshot: Snapshot, only: Collection[str] | None = None) -> 
         yield snapshot
         return
     with exit_cleanups.temporary_folder() as folder:
-        yield _copied(snapshot, folder, only)
+        yield _copy_tables(snapshot, folder, only)
 
 
-def _copied(snapshot: Snapshot, folder: Path, only: Collection[str] | None) -> Snapshot:
+def _copy_tables(snapshot: Snapshot, folder: Path, only: Collection[str] | None) -> Snapshot:
     tables = [name for name in snapshot.manifest.tables if only is None or name in only]
     files = [(table, one) for table in tables for one in snapshot.addresses(table)]
-    names: dict[str, list[str]] = {table: [] for table in tables}
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for table, file in pool.map(lambda one: (one[0], fetch(one[1], folder / one[0])), files):
-            names[table].append(file.name)
+    names: Paths = {table: [] for table in tables}
+    copies = results_by_key(files, lambda one: fetch(one[1], folder / one[0]))
+    for (table, _), copy in copies.items():
+        names[table].append(copy.name)
     manifest = Manifest(snapshot.version, tuple(tables), snapshot.manifest.captures)
     return Snapshot(
         snapshot.version, Address(LOCAL, str(folder)), manifest, lambda table: names[table]

@@ -24,10 +24,10 @@ from zenlake.lake.address import Address, parse
 from zenlake.lake.errors import LakeError
 from zenlake.lake.parquet.statistics import TextBounds, statistics
 from zenlake.lake.path_safety import check_file_name, check_table_name
+from zenlake.lake.publish.captures_table import CAPTURES
 from zenlake.lake.publish.delta_table import DataFile, Table
 from zenlake.lake.publish.manifest import COUNTS, CaptureEntry, Manifest
 from zenlake.lake.publish.publication_log import Publication
-from zenlake.lake.publish.settings import TABLE_SETTINGS
 from zenlake.lake.publish.snapshot import Snapshot
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
@@ -35,7 +35,6 @@ from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
 NAMES: Final = ("_versions", "_current", "_lock")
 _EMPTY_FILE: Final = "empty.parquet"
 _CONVERTED: Final = "_converted"
-_CAPTURES: Final = "captures"
 _DAMAGE: Final = (AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -115,10 +114,10 @@ def convert(lake: Address) -> None:
         old = snapshot(lake)
         folder = lake / _CONVERTED
         shutil.rmtree(folder.path, ignore_errors=True)
-        versions = {name: _converted(folder / name, name, old) for name in _others(old)}
+        versions = {name: _convert_table(folder / name, name, old) for name in _other_tables(old)}
         _publish(folder, old, versions)
         # All files exist now; from here on they are only moved into place, `captures` last.
-        for name in (*versions, _CAPTURES):
+        for name in (*versions, CAPTURES):
             place = os.path.join(lake.path, name)
             if os.path.islink(place):
                 os.unlink(place)
@@ -131,18 +130,18 @@ def convert(lake: Address) -> None:
     Path(lake.path, "_lock").unlink(missing_ok=True)
 
 
-def _others(old: Snapshot) -> list[str]:
-    return [name for name in old.manifest.tables if name in TABLES and name != _CAPTURES]
+def _other_tables(old: Snapshot) -> list[str]:
+    return [name for name in old.manifest.tables if name in TABLES and name != CAPTURES]
 
 
-def _converted(place: Address, name: str, old: Snapshot) -> int:
+def _convert_table(place: Address, name: str, old: Snapshot) -> int:
     """Creates a table with hard links to the files of the old one; returns its version."""
-    table = Table.create(place, TABLES[name].arrow, TABLE_SETTINGS)
-    files = [_linked(file, place) for file in old.files(name)]
+    table = Table.create(place, TABLES[name].arrow)
+    files = [_link_file(file, place) for file in old.files(name)]
     return table.commit(add=files, facts={"converted": old.version}).version
 
 
-def _linked(file: Path, place: Address) -> DataFile:
+def _link_file(file: Path, place: Address) -> DataFile:
     target = Path(place.path, file.name)
     try:
         os.link(file, target)
@@ -158,7 +157,7 @@ def _linked(file: Path, place: Address) -> DataFile:
 
 def _publish(folder: Address, old: Snapshot, versions: dict[str, int]) -> None:
     rows = []
-    for file in old.files(_CAPTURES):
+    for file in old.files(CAPTURES):
         for row in pq.read_table(file).to_pylist():
             entry = old.manifest.captures[row["capture"]]
             rows.append(
@@ -170,10 +169,10 @@ def _publish(folder: Address, old: Snapshot, versions: dict[str, int]) -> None:
                     "schema_version": entry.schema_version,
                 }
             )
-    place = folder / _CAPTURES
-    table = Table.create(place, TABLES[_CAPTURES].arrow, TABLE_SETTINGS)
+    place = folder / CAPTURES
+    table = Table.create(place, TABLES[CAPTURES].arrow)
     target = Path(place.path, "converted.parquet")
-    pq.write_table(pa.Table.from_pylist(rows, TABLES[_CAPTURES].arrow), target)
+    pq.write_table(pa.Table.from_pylist(rows, TABLES[CAPTURES].arrow), target)
     metadata = pq.read_metadata(target)
     stats = statistics(metadata, TextBounds())
     added = DataFile(target.name, target.stat().st_size, metadata.num_rows, stats)

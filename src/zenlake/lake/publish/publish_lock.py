@@ -6,7 +6,7 @@ It is a lease: a run that neither publishes nor renews the lease in time loses t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
@@ -63,13 +63,13 @@ class PublishLock:
 
 @contextmanager
 def hold_lock(
-    run: str, captures: Table, reload: Any
+    run: str, captures: Table, reload: Callable[[], Table]
 ) -> Iterator[tuple[PublishLock, LockRecord | None]]:
     """Waits for the lock; also yields the record of a dead run that held it, if there is one.
 
     `reload` opens the newest version of the table `captures`.
     """
-    state, captures = _acquired(run, captures, reload)
+    state, captures = _acquire(run, captures, reload)
     lock = PublishLock(run, captures, state.publication)
     try:
         yield lock, state.lock
@@ -78,7 +78,7 @@ def hold_lock(
             lock.release()
 
 
-def _acquired(run: str, captures: Table, reload: Any) -> tuple[LogState, Table]:
+def _acquire(run: str, captures: Table, reload: Callable[[], Table]) -> tuple[LogState, Table]:
     deadline = time.monotonic() + LAKE_WAIT_SECONDS_MAX
     pause, longest = _POLL_SECONDS
     while True:

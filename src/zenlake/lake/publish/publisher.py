@@ -7,17 +7,18 @@ one. The next run undoes the commits of a run that died before its publication.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 
 from zenlake import exit_cleanups
-from zenlake.lake.address import Address
+from zenlake.lake.address import Address, parse
 from zenlake.lake.errors import LakeError
+from zenlake.lake.file_lists import File, Files
 from zenlake.lake.parquet.joining import joined_files
 from zenlake.lake.parquet.parquet_files import ParquetFiles, WrittenFile
 from zenlake.lake.publish import old_format
@@ -26,7 +27,7 @@ from zenlake.lake.publish.delta_table import ActiveFile, DataFile, Table
 from zenlake.lake.publish.publication_log import FollowMark, Publication
 from zenlake.lake.publish.publish_lock import PublishLock, hold_lock
 from zenlake.lake.publish.removal import without_captures, without_rows
-from zenlake.lake.publish.settings import TABLE_SETTINGS
+from zenlake.lake.publish.requests import results_by_key
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import VERSION as SCHEMA_VERSION
 from zenlake.lake.stored_files import fetch, move, names_in, put_file, remove_file
@@ -36,10 +37,6 @@ COMPACTED_BYTES: Final = 128 << 20
 SMALL_BYTES: Final = 16 << 20
 PENDING_MARK: Final = "-pending-"
 """A part of the names of pending files, which the next batch of a followed capture replaces."""
-_AT_ONCE: Final = 8
-"""Tables that are committed at the same time; a commit mostly waits for the store."""
-
-Files = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 class Publisher:
@@ -68,8 +65,8 @@ class Publisher:
                 return lock.publication.version
             if len(new) < len(captures):
                 # Another run has added some of these captures in the meantime; its rows stay.
-                gone_again = {str(row["capture"]) for row in captures if row not in new}
-                files = self._without(files, gone_again)
+                known = frozenset(str(row["capture"]) for row in captures if row not in new)
+                files = without_rows(files, known, self._scratch)
             return self._publish(lock, before, new, files, gone)
 
     def compact(self) -> int:
@@ -77,9 +74,11 @@ class Publisher:
         with self._locked() as lock:
             if not lock.publication.version:
                 raise LakeError("there is no lake", self._lake)
-            tables = self._opened(lock)
+            tables = self._open_tables(lock)
             before = {name: table.version for name, table in tables.items()}
-            compacted = {name: self._compacted(lock, name, one, 1) for name, one in tables.items()}
+            compacted = {
+                name: self._compact_table(lock, name, one, 1) for name, one in tables.items()
+            }
             if before == {name: table.version for name, table in compacted.items()}:
                 return lock.publication.version
             return self._commit_publication(lock, compacted, None, lock.publication.followed)
@@ -87,12 +86,12 @@ class Publisher:
     def vacuum(self, hours: int) -> dict[str, int]:
         with self._locked() as lock:
             found = {}
-            tables = self._opened(lock)
+            tables = self._open_tables(lock)
             for name, table in {CAPTURES: lock.captures, **tables}.items():
                 lock.renew()
                 found[name] = len(table.vacuum(hours))
             # Vacuuming commits to the logs, so the tables have newer versions.
-            lock.captures = self._reload()
+            lock.captures = self._must_open(CAPTURES)
             if lock.publication.version:
                 tables = {name: self._must_open(name) for name in tables}
                 self._commit_publication(lock, tables, None, lock.publication.followed)
@@ -104,10 +103,10 @@ class Publisher:
     def _locked(self) -> Iterator[PublishLock]:
         if self._lake.is_local and old_format.is_there(self._lake):
             old_format.convert(self._lake)
-        captures = Table.open(self._lake / CAPTURES) or self._created(CAPTURES)
+        captures = Table.open(self._lake / CAPTURES) or self._create(CAPTURES)
         with (
             self._scratch_folder(),
-            hold_lock(self._run, captures, self._reload) as (lock, dead),
+            hold_lock(self._run, captures, partial(self._must_open, CAPTURES)) as (lock, dead),
         ):
             if dead is not None:
                 self._remove_files_of(dead.run)
@@ -130,9 +129,6 @@ class Publisher:
             self._scratch = folder
             yield
 
-    def _reload(self) -> Table:
-        return self._must_open(CAPTURES)
-
     def _must_open(self, name: str) -> Table:
         found = Table.open(self._lake / name)
         if found is None:
@@ -148,21 +144,20 @@ class Publisher:
 
     # --- tables ------------------------------------------------------------------------------
 
-    def _created(self, name: str) -> Table:
-        return Table.create(self._lake / name, TABLES[name].arrow, TABLE_SETTINGS)
+    def _create(self, name: str) -> Table:
+        return Table.create(self._lake / name, TABLES[name].arrow)
 
-    def _opened(self, lock: PublishLock) -> dict[str, Table]:
+    def _open_tables(self, lock: PublishLock) -> dict[str, Table]:
         """All tables but `captures`, with the content of the last publication."""
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            names = [name for name in TABLES if name != CAPTURES]
-            found = pool.map(lambda name: self._ready(name, lock.publication), names)
-            return dict(zip(names, found, strict=True))
+        names = (name for name in TABLES if name != CAPTURES)
+        return results_by_key(names, lambda name: self._open_published(name, lock.publication))
 
-    def _ready(self, name: str, publication: Publication) -> Table:
+    def _open_published(self, name: str, publication: Publication) -> Table:
+        """Opens or creates a table; undoes the commits of a run that died, and adds columns."""
         if name in publication.tables:
             table = self._must_open(name)
         else:
-            table = Table.open(self._lake / name) or self._created(name)
+            table = Table.open(self._lake / name) or self._create(name)
         published = publication.tables.get(name, 0)
         if table.version > published and any(
             version > published for version, facts in table.facts() if "run" in facts
@@ -172,7 +167,9 @@ class Publisher:
             table = table.add_columns(TABLES[name].arrow, {"columns": sorted(missing)})
         return table
 
-    def _compacted(self, lock: PublishLock, name: str, table: Table, small_files_max: int) -> Table:
+    def _compact_table(
+        self, lock: PublishLock, name: str, table: Table, small_files_max: int
+    ) -> Table:
         """Joins small files, but not the pending ones of captures that are followed."""
         files = table.active_files()
         small = [one for one in files if one.size < SMALL_BYTES and not is_pending(one.name)]
@@ -198,21 +195,19 @@ class Publisher:
         files: Files,
         gone: frozenset[str],
     ) -> int:
-        tables = self._opened(lock)
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            changed = pool.map(
-                lambda name: self._changed(name, tables[name], files.get(name, ()), gone), tables
-            )
-            tables = dict(zip(tables, changed, strict=True))
+        opened = self._open_tables(lock)
+        tables = results_by_key(
+            opened, lambda name: self._commit_files(name, opened[name], files.get(name, ()), gone)
+        )
         lock.renew()
         limit = LAKE_SMALL_FILES_MAX
-        tables = {name: self._compacted(lock, name, one, limit) for name, one in tables.items()}
+        tables = {name: self._compact_table(lock, name, one, limit) for name, one in tables.items()}
         rows = [row for row in before if row["capture"] not in gone]
         rows += [dict(row) for row in new]
         return self._commit_publication(lock, tables, rows, marks_left(lock, before, gone))
 
-    def _changed(
-        self, name: str, table: Table, files: Sequence[Mapping[str, Any]], gone: frozenset[str]
+    def _commit_files(
+        self, name: str, table: Table, files: Iterable[File], gone: frozenset[str]
     ) -> Table:
         if table.has_committed(self._run):
             return table
@@ -227,42 +222,36 @@ class Publisher:
             return table
         return table.commit(add, remove, {"run": self._run}, (self._run, 1))
 
-    def _place(self, table: str, file: Mapping[str, Any], mark: str = "") -> DataFile:
+    def _place(self, table: str, file: File, mark: str = "") -> DataFile:
         """Moves a file to the folder of its table, unless a task has put it there."""
         path = str(file["path"])
         folder = self._lake / table
-        name = f"{self._run}-{mark}{os.path.basename(path)}"
+        is_placed = path.startswith(f"{folder}/")
+        name = os.path.basename(path)
+        if not is_placed:
+            name = f"{self._run}-{mark}{name}"
         target = folder / name
-        if not path.startswith(str(folder) + "/"):
-            self._placed.append(target)
-            if path.startswith(str(self._staging) + "/"):
-                move(Address(self._lake.scheme, _path_of(path, self._lake)), target)
-            else:
-                put_file(Path(path), target)
-        else:
-            name = os.path.basename(path)
-            self._placed.append(folder / name)
+        self._placed.append(target)
+        if path.startswith(f"{self._staging}/"):
+            move(parse(path), target)
+        elif not is_placed:
+            put_file(Path(path), target)
         return DataFile(name, int(file["size"]), int(file["rows"]), str(file["stats"]))
 
     def _empty_file(self, table: str) -> DataFile:
         """A file without rows, so that readers of Parquet find the columns of an empty table."""
-        return self._place(table, self._written(table, [])._asdict())
+        return self._place(table, self._write_rows(table, [])._asdict())
 
-    def _written(self, table: str, rows: list[dict[str, Any]]) -> WrittenFile:
+    def _write_rows(self, table: str, rows: list[dict[str, Any]]) -> WrittenFile:
         with_columns = pa.Table.from_pylist(rows, TABLES[table].arrow)
         files = ParquetFiles(self._scratch, TABLES)
         files.write({table: [with_columns]})
         [written] = files.close()
         return written
 
-    def _without(self, files: Files, captures: set[str]) -> Files:
-        """Files without the rows of these captures."""
-        return without_rows(files, captures, self._scratch)
-
     # --- the publication ---------------------------------------------------------------------
 
     def _capture_rows(self, lock: PublishLock) -> list[dict[str, Any]]:
-
         if not lock.publication.version:
             return []
         version = lock.publication.captures_version
@@ -284,7 +273,7 @@ class Publisher:
         files: dict[str, Any] = {}
         if rows is not None:
             rows = sorted(rows, key=lambda row: str(row["capture"]))
-            written = self._written(CAPTURES, rows)
+            written = self._write_rows(CAPTURES, rows)
             files["add"] = [self._place(CAPTURES, written._asdict())]
             files["remove"] = lock.captures.active_files()
         lock.publish(publication, **files)
@@ -336,9 +325,3 @@ def _groups(files: Sequence[ActiveFile]) -> Iterator[list[ActiveFile]]:
 def is_pending(name: str) -> bool:
     """Whether a file has rows of a followed capture that its next batch replaces."""
     return PENDING_MARK in name
-
-
-def _path_of(path: str, lake: Address) -> str:
-    """The path of an address in a lake, without the scheme."""
-    prefix = "" if lake.is_local else f"{lake.scheme}://"
-    return path.removeprefix(prefix)

@@ -6,18 +6,15 @@ replaced by a copy without the removed rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from zenlake.lake.address import Address
 from zenlake.lake.errors import LakeError
+from zenlake.lake.file_lists import Files
 from zenlake.lake.parquet.parquet_files import WrittenFile
 from zenlake.lake.parquet.row_removal import rewrite_without
 from zenlake.lake.publish.delta_table import ActiveFile, Table
 from zenlake.lake.stored_files import fetch
-
-Files = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def without_captures(
@@ -41,15 +38,15 @@ def without_captures(
     return remove, kept
 
 
-def without_rows(files: Files, gone: set[str], folder: Path) -> Files:
+def without_rows(files: Files, gone: frozenset[str], folder: Path) -> Files:
     """Unpublished files without the rows of some captures."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    found: Files = {}
     for name, listed in files.items():
         for file in listed:
             path = Path(str(file["path"]))
             if not path.exists():
                 raise LakeError("another run has read the same captures meanwhile: run again")
-            written = rewrite_without(path, name, frozenset(gone), folder)
+            written = rewrite_without(path, name, gone, folder)
             if written is None:
                 found.setdefault(name, []).append(file)
             elif written.rows:

@@ -15,11 +15,13 @@ from uuid import uuid4
 from zenlake import exit_cleanups
 from zenlake.lake.address import Address
 from zenlake.lake.errors import LakeError
+from zenlake.lake.file_lists import Files
 from zenlake.lake.publish.publication_log import host_name, process_start
-from zenlake.lake.stored_files import names_in, remove_folder
+from zenlake.lake.stored_files import modified_s, names_in, remove_folder
 
 if TYPE_CHECKING:
     from zenlake.lake.publish.appender import Appended, Batch
+    from zenlake.lake.publish.publisher import Publisher
 
 STAGING: Final = "_staging"
 FOLLOWED: Final = "_followed"
@@ -42,7 +44,7 @@ class Run:
     def publish(
         self,
         captures: Sequence[Mapping[str, Any]] = (),
-        files: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+        files: Files | None = None,
         remove: AbstractSet[str] = frozenset(),
     ) -> int:
         """Publishes the next version, all tables at once; returns its number.
@@ -52,11 +54,7 @@ class Run:
         `size` and `stats`. Captures in `remove` are removed. Without a change there is no new
         version. After a failure, or if the process is killed, the current version stays.
         """
-        from zenlake.lake.publish.publisher import Publisher
-
-        return Publisher(self.lake, self.name, self.staging).publish(
-            captures, files or {}, frozenset(remove)
-        )
+        return self._publisher().publish(captures, files or {}, frozenset(remove))
 
     def append(self, batch: Batch) -> Appended:
         """Adds a batch of rows to a capture that grows, in one publication."""
@@ -68,15 +66,16 @@ class Run:
 
     def compact(self) -> int:
         """Joins small files; returns the number of the new version."""
-        from zenlake.lake.publish.publisher import Publisher
-
-        return Publisher(self.lake, self.name, self.staging).compact()
+        return self._publisher().compact()
 
     def vacuum(self, hours: int) -> dict[str, int]:
         """Deletes files that no version of the last `hours` needs; returns counts by table."""
+        return self._publisher().vacuum(hours)
+
+    def _publisher(self) -> Publisher:
         from zenlake.lake.publish.publisher import Publisher
 
-        return Publisher(self.lake, self.name, self.staging).vacuum(hours)
+        return Publisher(self.lake, self.name, self.staging)
 
 
 @contextmanager
@@ -127,7 +126,7 @@ def _remove_left_behind(lake: Address) -> None:
         if host == host_name():
             is_dead = not start or process_start(pid) != start
         else:
-            is_dead = _age_seconds(place) > _STALE_SECONDS
+            is_dead = _is_stale(place)
         if is_dead:
             remove_folder(place)
 
@@ -139,11 +138,8 @@ def _parts(name: str) -> tuple[str, int, str]:
     return words[0], int(words[1]), words[2]
 
 
-def _age_seconds(place: Address) -> float:
-    if place.is_local:
-        with suppress(OSError):
-            return time.time() - os.stat(place.path).st_mtime
-        return 0.0
-    info = place.filesystem.get_file_info(place.fs_path)
-    moment = getattr(info, "mtime_ns", None)
-    return 0.0 if moment is None else time.time() - moment / 1e9
+def _is_stale(place: Address) -> bool:
+    try:
+        return time.time() - modified_s(place) > _STALE_SECONDS
+    except OSError:
+        return False  # its run has removed it meanwhile

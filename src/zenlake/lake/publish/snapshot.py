@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
 
 from zenlake.lake.address import Address
 from zenlake.lake.errors import LakeError
 from zenlake.lake.publish.manifest import Manifest
-
-_AT_ONCE: Final = 8
-
-
-class FileLists(Protocol):
-    """Returns the names of a table's files; called on first use."""
-
-    def __call__(self, table: str) -> list[str]: ...
+from zenlake.lake.publish.requests import results_by_key
 
 
 @dataclass(frozen=True)
@@ -28,8 +19,8 @@ class Snapshot:
     version: int
     address: Address
     manifest: Manifest
-    names: FileLists
-    """The files of a table, by names in its folder."""
+    names: Callable[[str], list[str]]
+    """Returns the names of a table's files in its folder; called once for each table."""
     _known: dict[str, list[str]] = field(default_factory=dict, compare=False)
 
     @property
@@ -40,11 +31,6 @@ class Snapshot:
     @property
     def is_local(self) -> bool:
         return self.address.is_local
-
-    @property
-    def tables(self) -> Mapping[str, Address]:
-        """The folder of each table."""
-        return {table: self.address / table for table in self.manifest.tables}
 
     def addresses(self, table: str) -> list[Address]:
         """A table's Parquet files. The first one has the newest schema, and may have no rows."""
@@ -58,8 +44,7 @@ class Snapshot:
     def with_all_names(self) -> Snapshot:
         """This snapshot, with all lists of files read: delta-rs does not work after a fork."""
         missing = [table for table in self.manifest.tables if table not in self._known]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            self._known.update(zip(missing, pool.map(self.names, missing), strict=True))
+        self._known.update(results_by_key(missing, self.names))
         return self
 
     def files(self, table: str) -> list[Path]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from zenlake.lake.schema.table import Table
+
+_BATCH_ROWS: Final = 16_384
+"""The most rows in a record batch for Spark."""
 
 
 class Columns:
@@ -53,3 +57,7 @@ class Columns:
                 rows = rows.append_column(name, timestamps(rows.column(source)))
         chosen = rows.select(self.names).rename_columns(self.arrow.names)
         return chosen if chosen.schema.equals(self.arrow) else chosen.cast(self.arrow)
+
+
+def record_batches(rows: pa.Table) -> Iterator[pa.RecordBatch]:
+    yield from rows.combine_chunks().to_batches(max_chunksize=_BATCH_ROWS)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from zenlake.errors import LocalError, ZenlakeError
 from zenlake.one_line_errors import one_line_errors
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
     from zenlake.lake.source.options import Options
 
-BATCH_ROWS: Final = 16_384
-"""The most rows in a record batch for Spark."""
+_NO_WRITER: Final = (
+    'format("zenoh") reads captures and does not write: a table USING zenoh is read only'
+)
 
 
 class ZenohSource(DataSource):
@@ -90,7 +92,6 @@ class ZenohSource(DataSource):
             return (FilteringReader if is_asked_for() else CaptureReader)(options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        from zenlake.errors import ZenlakeError
         from zenlake.lake.source.live.options import read_stream_options
         from zenlake.lake.source.live.stream_reader import LiveReader, RefusingStreamReader
 
@@ -100,20 +101,15 @@ class ZenohSource(DataSource):
             return RefusingStreamReader(error)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        from zenlake.lake.source.unsupported import writing_refused
-
         with one_line_errors():
-            raise writing_refused()
+            raise LocalError(_NO_WRITER)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
-        from zenlake.lake.source.unsupported import writing_refused
-
         with one_line_errors():
-            raise writing_refused()
+            raise LocalError(_NO_WRITER)
 
     def _options_from(self, schema: StructType) -> Options:
         """The options of a catalog table, and those of `SELECT ... FROM t WITH (...)`."""
-        from zenlake.errors import LocalError
         from zenlake.lake.source.catalog_table import kept_options
         from zenlake.lake.source.options import read_options
 
@@ -145,6 +141,7 @@ class CaptureReader(DataSourceReader):
             return [InputPartition(jobs) for jobs in tasks]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        from zenlake.lake.source.columns import record_batches
         from zenlake.lake.source.conditions import chosen
         from zenlake.lake.source.pushdown import mask
 
@@ -155,7 +152,7 @@ class CaptureReader(DataSourceReader):
                 found = self._columns.select(chosen(rows, self._options))
                 for filter in self._filters:
                     found = found.filter(mask(found, filter))
-                yield from found.combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
+                yield from record_batches(found)
 
     def _tables(self, jobs: Any) -> Iterator[pa.Table]:
         from zenlake.lake.source.deriving import derive_rows

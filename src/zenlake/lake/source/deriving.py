@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from zenlake.lake.derive.derive_task import derive_captures
 from zenlake.lake.derive.needed import read_for
 from zenlake.lake.errors import LakeError
+from zenlake.lake.file_lists import Paths, paths_by_table
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.merge.capture_rows import capture_row
 from zenlake.lake.merge.read_task import read_capture
@@ -37,7 +38,7 @@ def derive_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[p
     with TemporaryDirectory(prefix="zenlake-") as name:
         folder = Path(name)
         needed = read_for([table])
-        tasks: list[dict[str, list[str]]] = []
+        tasks: list[Paths] = []
         rows = []
         for number, job in enumerate(present(jobs, tolerance)):
             try:
@@ -59,11 +60,11 @@ def derive_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[p
             yield from _row_groups(path, table)
 
 
-def _paths(table: str, tasks: list[dict[str, list[str]]], result: Result) -> list[str]:
+def _paths(table: str, tasks: list[Paths], result: Result) -> list[str]:
     if table in WRITTEN:
         read = [path for files in tasks for path in files.get(table, ())]
         return [result["copies"].get(path, path) for path in read]
-    return [file["path"] for file in result["files"] if file["table"] == table]
+    return paths_by_table(result["files"]).get(table, [])
 
 
 def _row_groups(path: str, table: str) -> Iterator[pa.Table]:
@@ -74,7 +75,7 @@ def _row_groups(path: str, table: str) -> Iterator[pa.Table]:
 
 
 def _read(
-    job: Job, table: str, needed: list[str], folder: Path, tasks: list[dict[str, list[str]]]
+    job: Job, table: str, needed: list[str], folder: Path, tasks: list[Paths]
 ) -> dict[str, Any]:
     """Adds the files of a capture to `tasks`; returns its row of `captures`."""
     places = {"folder": str(folder / "tables"), "progress": str(folder / "progress")}
@@ -84,7 +85,7 @@ def _read(
         raise _Unreadable(stored.as_given(result["error"], opened, job))
     if "failure" in result:
         raise LakeError(result["failure"])
-    tasks.append({file["table"]: [file["path"]] for file in result["files"]})
+    tasks.append(paths_by_table(result["files"]))
     # The hash is made only for `captures`: it needs another pass over the file.
     sha256 = sha256_of(opened["path"]) if table == _CAPTURES else None
     stored.remove_copy(folder)

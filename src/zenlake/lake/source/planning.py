@@ -6,7 +6,6 @@ contains its part of the survey.
 
 from __future__ import annotations
 
-import heapq
 import os
 import zlib
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from zenlake.lake.derive.duck.build import DECLARATIONS_OF_SPLIT
 from zenlake.lake.errors import LakeError, cause_of
 from zenlake.lake.jobs import Job
 from zenlake.lake.plan.capture_names import check_is_file
+from zenlake.lake.plan.grouping import balanced
 from zenlake.lake.plan.inputs import Input, inputs_of, place_hint
 from zenlake.lake.plan.splits import split_file
 from zenlake.lake.plan.survey_task import SPLIT_BYTES, survey_splits
@@ -31,8 +31,6 @@ from zenlake.lake.source import stored
 from zenlake.lake.source.options import Options, Tolerance
 
 _PARTITIONS_PER_CORE: Final = 2
-_FILE_BYTES: Final = 64 << 10
-"""The cost of opening a file, as a number of bytes that could be read instead."""
 _REQUESTS_MAX: Final = 16
 _ONE_SURVEY: Final = Lock()
 """The survey of a large capture takes memory and all of the processor."""
@@ -51,9 +49,9 @@ def tasks_for(options: Options, is_derived: bool) -> list[list[Job]]:
     jobs = [job for found in _each_jobs(inputs, splits_max, options.tolerance) for job in found]
     tasks = [[job] for job in jobs if job["splits"]]
     small = [job for job in jobs if not job["splits"]]
-    size = sum(job["size"] for job in small)
-    count = options.partitions or max(tasks_max, size // SPLIT_BYTES)
-    return tasks + _balanced(small, count)
+    sizes = [int(job["size"]) for job in small]
+    count = options.partitions or max(tasks_max, sum(sizes) // SPLIT_BYTES)
+    return tasks + balanced(small, sizes, count)
 
 
 def cores() -> int:
@@ -62,18 +60,6 @@ def cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # only Linux has it
         return os.cpu_count() or 1
-
-
-def _balanced(jobs: list[Job], count: int) -> list[list[Job]]:
-    """Tasks of about the same number of bytes, each with its captures in order."""
-    tasks: list[list[Job]] = [[] for _ in range(min(count, len(jobs)))]
-    loads = [(0, number) for number in range(len(tasks))]
-    for place, job in sorted(enumerate(jobs), key=lambda one: -one[1]["size"]):
-        load, number = loads[0]
-        tasks[number].append({**job, "place": place})
-        # Opening a file has a cost too.
-        heapq.heapreplace(loads, (load + job["size"] + _FILE_BYTES, number))
-    return [sorted(task, key=lambda job: job["place"]) for task in tasks]
 
 
 def _each_jobs(inputs: list[Input], splits_max: int, tolerance: Tolerance) -> Iterator[list[Job]]:

@@ -32,30 +32,28 @@ class _Stopped(Exception):
 def read_rows(jobs: list[Job], table: str, tolerance: Tolerance) -> Iterator[pa.Table]:
     """The rows of splits for one table, in the order of reading."""
 
-    def read(write: Callable[[pa.Table], None]) -> None:
-        def pick(tables: Tables) -> None:
-            for part in tables.get(table, ()):
-                write(part)
-
+    def read(write: Callable[[Tables], None]) -> None:
         for job in present(jobs, tolerance):
             try:
                 with (
                     TemporaryDirectory(prefix="zenlake-") as folder,
                     stored.named_as_given(job["path"], job["capture"]),
                 ):
-                    read_split(split_of({**unpack(job, Path(folder)), "only": [table]}), pick)
+                    read_split(split_of({**unpack(job, Path(folder)), "only": [table]}), write)
             except CaptureError:
                 # The file has changed since planning: keep its rows so far, as for a damaged file.
                 if not tolerance.corrupt:
                     raise
 
+    return rows_while_read(read, table)
+
+
+def rows_while_read(
+    read: Callable[[Callable[[Tables], None]], None], table: str
+) -> Iterator[pa.Table]:
+    """The rows of one table among those that `read` passes to its callback, in another thread."""
     # There are many rows and no reference cycles, as in the pipeline.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
-    return iterated(read)
-
-
-def iterated(read: Callable[[Callable[[pa.Table], None]], None]) -> Iterator[pa.Table]:
-    """An iterator over the tables that `read` passes to its callback, in another thread."""
     waiting: Queue[pa.Table | BaseException | None] = Queue(_WAITING_MAX)
     is_over = Event()
 
@@ -67,10 +65,14 @@ def iterated(read: Callable[[Callable[[pa.Table], None]], None]) -> Iterator[pa.
                 continue
         raise _Stopped
 
+    def write(tables: Tables) -> None:
+        for part in tables.get(table, ()):
+            put(part)
+
     def run() -> None:
         try:
             try:
-                read(put)
+                read(write)
             except _Stopped:
                 raise
             except BaseException as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from zenlake.errors import LocalError
@@ -25,13 +25,8 @@ def check_paths(paths: Iterable[str], is_table: bool) -> None:
         return
     if is_table:
         reason = _OF_TABLE
-    elif is_folder_of_spark(os.getcwd(), os.environ):
-        reason = _OF_SERVER
+    elif os.path.basename(os.getcwd()) == os.environ.get(_ARTIFACTS):
+        reason = _OF_SERVER  # Spark made the folder for a session, whose id is its name
     else:
         return
     raise LocalError(f"{relative[0]!a} is a relative path, and {reason}: use an absolute path")
-
-
-def is_folder_of_spark(folder: str, environment: Mapping[str, str]) -> bool:
-    """Whether Spark made the working directory for a session, whose id is its name."""
-    return os.path.basename(folder) == environment.get(_ARTIFACTS)

@@ -73,7 +73,7 @@ def run_bounded(work: Callable[[], int], bytes_max: int) -> int:
                 child.end()
 
 
-def give_up(cause: str | None) -> None:
+def end_child_process(cause: str | None) -> None:
     """Ends the child process of a statement that ignores interrupts; does nothing elsewhere.
 
     Without a cause it is no error: the statement only ran to be checked.

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 
 class Function(NamedTuple):
-    """A null argument is None in `call`; `types` are the types of columns."""
+    """A null argument is None in `call`; types are those of columns."""
 
     call: Callable[..., Any]
-    takes: tuple[str, ...]
-    gives: str
+    argument_types: tuple[str, ...]
+    result_type: str

@@ -65,21 +65,16 @@ def query(
     It fails when DuckDB has worked for `seconds_max`, or needs more than its part of `bytes_max`.
     Only `bounded_process` limits memory that DuckDB does not count.
     """
-    check_literals(sql)
     limit = TimeLimit(seconds_max)
-    with (
-        temporary_folder() as spill,
-        opened(snapshot, spill, engine_bytes(bytes_max)) as connection,
-    ):
+    with _opened_for(sql, snapshot, bytes_max) as connection:
         try:
-            _check_reads_only(connection, sql)
-            sql = _described(sql) or sql
+            sql = _describe_query(sql) or sql
             with limit.watching(connection.interrupt):
                 execute(connection, sql)
             description = connection.description or []
             yield Result([column[0] for column in description], _rows(connection, limit))
         except duckdb.Error as error:
-            raise _ended(error, limit, bytes_max) or _explained(error) from None
+            raise _limit_error(error, limit, bytes_max) or _query_error(error) from None
 
 
 def write_parquet(
@@ -90,24 +85,19 @@ def write_parquet(
     bytes_max: int = SQL_BYTES_MAX,
 ) -> int:
     """Runs one query and writes its rows; returns their number. OSError if the disk is full."""
-    check_literals(sql)
     limit = TimeLimit(seconds_max)
-    with (
-        temporary_folder() as spill,
-        opened(snapshot, spill, engine_bytes(bytes_max), (str(path),)) as connection,
-    ):
+    with _opened_for(sql, snapshot, bytes_max, (str(path),)) as connection:
         try:
-            _check_reads_only(connection, sql)
             # The query is on lines of its own, because it may end in a comment.
             inner = connection.extract_statements(sql)[0].query.strip().rstrip(";")
             how = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
             with limit.watching(connection.interrupt):
-                execute(connection, f"COPY (\n{inner}\n) TO {_quoted(str(path))} ({how})")
+                execute(connection, f"COPY (\n{inner}\n) TO {quoted(str(path))} ({how})")
             return int((connection.fetchone() or (0,))[0])
         except duckdb.Error as error:
             if isinstance(error, duckdb.IOException) and str(path) in str(error):
                 raise OSError(" ".join(str(error).split())) from None
-            raise _ended(error, limit, bytes_max) or _explained(error, 1) from None
+            raise _limit_error(error, limit, bytes_max) or _query_error(error, 1) from None
 
 
 def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
@@ -115,14 +105,9 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
 
     The query runs, because DuckDB reports the position of an error only then.
     """
-    check_literals(sql)
     limit = TimeLimit(seconds_max, is_error=False)
-    with (
-        temporary_folder() as spill,
-        opened(snapshot, spill, engine_bytes(SQL_BYTES_MAX)) as connection,
-    ):
+    with _opened_for(sql, snapshot, SQL_BYTES_MAX) as connection:
         try:
-            _check_reads_only(connection, sql)
             [statement] = connection.extract_statements(sql)
             # PIVOT needs values for its columns, of which there are none.
             if statement.type.name == "SELECT":
@@ -131,7 +116,24 @@ def check(snapshot: Snapshot, sql: str, seconds_max: float) -> None:
         except (duckdb.InterruptException, duckdb.OutOfMemoryException):
             return  # the statement is valid up to this limit
         except duckdb.Error as error:
-            raise _explained(error) from None
+            raise _query_error(error) from None
+
+
+@contextmanager
+def _opened_for(
+    sql: str, snapshot: Snapshot, bytes_max: int, writable: Sequence[str] = ()
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database for one query; error if `sql` is anything else."""
+    check_literals(sql)
+    with (
+        temporary_folder() as spill,
+        opened(snapshot, spill, engine_bytes(bytes_max), writable) as connection,
+    ):
+        try:
+            _check_reads_only(connection, sql)
+        except duckdb.Error as error:
+            raise _query_error(error) from None
+        yield connection
 
 
 @contextmanager
@@ -170,11 +172,13 @@ def opened(
                 broken[table] = LakeError(_damage(error, files), snapshot.directory / table)
             paths += {*files, *map(_literal, files)}
         for name, function in FUNCTIONS.items():
-            types: Any = [DUCKDB_TYPES[kind] for kind in function.takes]
-            gives = DUCKDB_TYPES[function.gives]
-            special = FunctionNullHandling.SPECIAL  # the answer may be null
-            connection.create_function(name, function.call, types, gives, null_handling=special)
-        connection.execute(f"SET temp_directory = {_quoted(str(spill))}")
+            arguments: Any = [DUCKDB_TYPES[kind] for kind in function.argument_types]
+            result = DUCKDB_TYPES[function.result_type]
+            special = FunctionNullHandling.SPECIAL  # the result may be null
+            connection.create_function(
+                name, function.call, arguments, result, null_handling=special
+            )
+        connection.execute(f"SET temp_directory = {quoted(str(spill))}")
         connection.execute(f"SET max_temp_directory_size = '{SQL_SPILL_BYTES_MAX}B'")
         if bytes_max is not None:
             connection.execute(f"SET memory_limit = '{bytes_max}B'")
@@ -250,13 +254,13 @@ def _columns(
     )
 
 
-def _described(sql: str) -> str | None:
+def _describe_query(sql: str) -> str | None:
     """DESCRIBE of a declared table with the meaning of columns, which DuckDB's own lacks."""
     match = _DESCRIBE.fullmatch(sql)
     table = None if match is None else TABLES.get(match[1].lower())
     if table is None:
         return None
-    rows = ", ".join(f"({_quoted(one.name)}, {_quoted(one.comment)})" for one in table.columns)
+    rows = ", ".join(f"({quoted(one.name)}, {quoted(one.comment)})" for one in table.columns)
     return f"""
         SELECT column_name, column_type, comment
         FROM (SELECT *, row_number() OVER () AS place FROM (DESCRIBE "{table.name}"))
@@ -354,14 +358,14 @@ def _literal(path: str) -> str:
 
 
 def _list(texts: Iterable[str]) -> str:
-    return f"[{', '.join(map(_quoted, texts))}]"
+    return f"[{', '.join(map(quoted, texts))}]"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _ended(error: duckdb.Error, limit: TimeLimit, bytes_max: int) -> LakeError | None:
+def _limit_error(error: duckdb.Error, limit: TimeLimit, bytes_max: int) -> LakeError | None:
     """The error of a statement that exceeded a limit; None for other errors."""
     if limit.is_over and isinstance(error, duckdb.InterruptException):
         return sql_error(limit.cause)
@@ -372,7 +376,7 @@ def _ended(error: duckdb.Error, limit: TimeLimit, bytes_max: int) -> LakeError |
     return None
 
 
-def _explained(error: duckdb.Error, lines_before: int = 0) -> LakeError:
+def _query_error(error: duckdb.Error, lines_before: int = 0) -> LakeError:
     text = str(error)
     place = _PLACE.search(text)
     if place is None:

@@ -60,7 +60,7 @@ def query(snapshot: Snapshot, sql: str, master: str) -> Iterator[Result]:
         ]
         yield Result(answer.columns, (_in_utc(row, times) for row in rows) if times else rows)
     except (PySparkException, Py4JError) as error:
-        raise _explained(str(error)) from None
+        raise _query_error(str(error)) from None
     finally:
         if was_running:
             for name, value in before.items():
@@ -93,11 +93,11 @@ def _in_utc(row: tuple[Any, ...], places: list[int]) -> tuple[Any, ...]:
 def register_functions(spark: SparkSession) -> None:
     """Registers `ke_intersects` and the others; workers need this package for them."""
     for name, function in FUNCTIONS.items():
-        spark.udf.register(name, arrow_udf(_by_column(function), function.gives))
+        spark.udf.register(name, arrow_udf(_by_column(function), function.result_type))
 
 
 def _by_column(function: Function) -> Callable[..., Any]:
-    call, kind = function.call, arrow_types()[function.gives]
+    call, kind = function.call, arrow_types()[function.result_type]
 
     def one(a: pa.Array) -> pa.Array:
         return pa.array([call(value) for value in a.to_pylist()], kind)
@@ -106,10 +106,10 @@ def _by_column(function: Function) -> Callable[..., Any]:
         pairs = zip(a.to_pylist(), b.to_pylist(), strict=True)
         return pa.array([call(*pair) for pair in pairs], kind)
 
-    return one if len(function.takes) == 1 else two
+    return one if len(function.argument_types) == 1 else two
 
 
-def _explained(text: str) -> LakeError:
+def _query_error(text: str) -> LakeError:
     place = _PLACE.search(text)
     line = int(place[1]) if place else 0
     column = int(place[3]) + (not place[2]) if place else 0

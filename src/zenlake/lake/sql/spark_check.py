@@ -7,13 +7,13 @@ every function in `spark_functions` or one of ours, every table one of the lake.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from zenlake.lake.errors import LakeError
+from zenlake.lake.spark import java_command
 from zenlake.lake.sql import spark_plan
 from zenlake.lake.sql.functions import FUNCTIONS, READ_ONLY, sql_error
 from zenlake.lake.sql.spark_functions import ALLOWED, REFUSED
@@ -61,12 +61,11 @@ def _java_for_connect() -> Iterator[Any]:
     )
 
     jars = Path(pyspark.__file__).parent / "jars"
-    home = os.environ.get("JAVA_HOME")
     try:
         port, token = launch_gateway(
             jarpath=str(next(jars.glob("py4j-*.jar"))),
             classpath=str(jars / "*"),
-            java_path=str(Path(home, "bin", "java")) if home else "java",
+            java_path=java_command(),
             die_on_exit=True,
             enable_auth=True,
         )

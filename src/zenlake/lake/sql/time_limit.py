@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Event, Timer
 from typing import Final
 
-from zenlake.lake.sql.bounded_process import give_up
+from zenlake.lake.sql.bounded_process import end_child_process
 
 _JOIN_S: Final = 1.0
 _GRACE_S: Final = 2.0
@@ -45,7 +45,7 @@ class TimeLimit:
             self.is_over = True
             interrupt()
             if not is_done.wait(_GRACE_S):
-                give_up(self.cause if self._is_error else None)
+                end_child_process(self.cause if self._is_error else None)
 
         start = time.monotonic()
         timer = Timer(max(self._left, 0.0), end)

@@ -136,6 +136,21 @@ function valueAxis(c, format, more) {
   };
 }
 
+// What all charts over time have; `lines` returns the lines of the tooltip for some points.
+function overTime(c, step, lines) {
+  return {
+    legend: legend(c),
+    grid: { left: 8, right: 30, top: 34, bottom: 34, containLabel: true },
+    dataZoom: zooming(c),
+    tooltip: {
+      trigger: 'axis',
+      axisPointer: { type: 'line', lineStyle: { color: c.soft } },
+      formatter: (points) => tip(barTime(points[0].dataIndex, step), lines(points)),
+    },
+    xAxis: timeAxis(c, step),
+  };
+}
+
 // --- time ---------------------------------------------------------------------------------------
 
 const axis = data.axis;

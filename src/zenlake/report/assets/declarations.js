@@ -134,9 +134,7 @@ function drawDeclarations() {
   ];
   if (inAll > lives.length) {
     parts.push(
-      el(
-        'p',
-        { class: 'remark' },
+      remark(
         'Of ' +
           plural(inAll, 'declaration') +
           ' ' +
@@ -148,19 +146,9 @@ function drawDeclarations() {
   }
   declarationsBody.replaceChildren(...parts);
   const make = (c, step, alive = aliveCounts(fitting, step)) => ({
-    legend: legend(c),
-    grid: { left: 8, right: 30, top: 34, bottom: 34, containLabel: true },
-    dataZoom: zooming(c),
-    tooltip: {
-      trigger: 'axis',
-      axisPointer: { type: 'line', lineStyle: { color: c.soft } },
-      formatter: (points) =>
-        tip(
-          barTime(points[0].dataIndex, step),
-          points.map((point) => [point.color, point.seriesName, count(point.value)]),
-        ),
-    },
-    xAxis: timeAxis(c, step),
+    ...overTime(c, step, (points) =>
+      points.map((point) => [point.color, point.seriesName, count(point.value)]),
+    ),
     yAxis: valueAxis(c, axisNumber, { minInterval: 1 }),
     series: entities.map((entity, i) => ({
       name: ENTITY_WORDS[entity],
@@ -234,14 +222,5 @@ function lifeRow(life, from, to) {
 
 function lifeScale(from, to) {
   const digits = to - from < 20000 ? 1 : 0;
-  return el(
-    'div',
-    { class: 'lane scale', 'aria-hidden': 'true' },
-    el('span', {}),
-    el(
-      'div',
-      { class: 'ticks' },
-      [from, (from + to) / 2, to].map((at) => el('span', {}, clock(at, digits))),
-    ),
-  );
+  return laneScale([from, (from + to) / 2, to].map((at) => clock(at, digits)));
 }

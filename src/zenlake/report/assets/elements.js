@@ -34,6 +34,10 @@ function nothing(words) {
   return el('p', { class: 'nothing' }, words);
 }
 
+function remark(words) {
+  return el('p', { class: 'remark' }, words);
+}
+
 function badge(word, severity) {
   return el('span', { class: 'badge ' + severity }, word);
 }
@@ -93,21 +97,29 @@ function firstOf(elements, most, noun, nouns) {
   const place = el('div', {});
   place.append(...elements.slice(0, most));
   if (elements.length > most) {
-    const more = el(
-      'button',
-      {
-        type: 'button',
-        class: 'more',
-        on: {
-          click: () => {
-            more.remove();
-            place.append(...elements.slice(most));
-          },
-        },
-      },
-      'Show all ' + plural(elements.length, noun, nouns),
-    );
-    place.append(more);
+    const words = 'Show all ' + plural(elements.length, noun, nouns);
+    place.append(moreButton(words, () => elements.slice(most)));
   }
   return place;
+}
+
+// A button that further elements replace.
+function moreButton(words, make) {
+  const click = () => button.replaceWith(...make());
+  const button = el('button', { type: 'button', class: 'more', on: { click } }, words);
+  return button;
+}
+
+// The scale above lanes: texts at its beginning, middle and end.
+function laneScale(texts) {
+  return el(
+    'div',
+    { class: 'lane scale', 'aria-hidden': 'true' },
+    el('span', {}),
+    el(
+      'div',
+      { class: 'ticks' },
+      texts.map((text) => el('span', {}, text)),
+    ),
+  );
 }

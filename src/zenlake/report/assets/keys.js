@@ -67,7 +67,7 @@ function drawKeys() {
         plural(data.keys.inAll, 'key') +
         ' are listed, and looked at by the filter.'
       : '';
-  keysBody.replaceChildren(rows, el('p', { class: 'remark' }, words));
+  keysBody.replaceChildren(rows, remark(words));
 }
 
 // The largest branches, as long as few rows are seen.
@@ -89,20 +89,8 @@ function branchRows(branches, depth, most, open) {
     .map((branch) => branchRow(branch, depth, most, open));
   if (branches.length > CHILDREN_SHOWN_MAX) {
     const rest = branches.slice(CHILDREN_SHOWN_MAX);
-    const more = el(
-      'button',
-      {
-        type: 'button',
-        class: 'more',
-        on: {
-          click: () => {
-            more.replaceWith(...rest.map((branch) => branchRow(branch, depth, most, open)));
-          },
-        },
-      },
-      'Show ' + plural(rest.length, 'more', 'more'),
-    );
-    shownBranches.push(more);
+    const make = () => rest.map((branch) => branchRow(branch, depth, most, open));
+    shownBranches.push(moreButton('Show ' + plural(rest.length, 'more', 'more'), make));
   }
   return shownBranches;
 }

@@ -74,28 +74,14 @@ function drawLosses() {
   );
   if (leftOut > 0)
     lossesBody.append(
-      el(
-        'p',
-        { class: 'remark' },
-        plural(leftOut, 'loss', 'losses') + ' on further links are not in this table.',
-      ),
+      remark(plural(leftOut, 'loss', 'losses') + ' on further links are not in this table.'),
     );
   const make = (c, step) => ({
-    legend: legend(c),
-    grid: { left: 8, right: 30, top: 34, bottom: 34, containLabel: true },
-    dataZoom: zooming(c),
-    tooltip: {
-      trigger: 'axis',
-      axisPointer: { type: 'line', lineStyle: { color: c.soft } },
-      formatter: (points) =>
-        tip(
-          barTime(points[0].dataIndex, step),
-          points
-            .filter((point) => point.value > 0)
-            .map((point) => [point.color, point.seriesName, plural(point.value, 'time')]),
-        ),
-    },
-    xAxis: timeAxis(c, step),
+    ...overTime(c, step, (points) =>
+      points
+        .filter((point) => point.value > 0)
+        .map((point) => [point.color, point.seriesName, plural(point.value, 'time')]),
+    ),
     yAxis: valueAxis(c, axisNumber, { minInterval: 1 }),
     series: kinds
       .map((kind, i) => ({

@@ -126,11 +126,7 @@ function setUpCaptures() {
   );
   if (capturesInAll > captures.length)
     body.append(
-      el(
-        'p',
-        { class: 'remark' },
-        count(captures.length) + ' of ' + count(capturesInAll) + ' are listed.',
-      ),
+      remark(count(captures.length) + ' of ' + count(capturesInAll) + ' are listed.'),
     );
 }
 

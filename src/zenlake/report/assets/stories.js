@@ -35,7 +35,7 @@ function drawStories() {
     notes.push(
       plural(capturesLeftOut, 'capture') + ' more: zenlake why explains them.',
     );
-  if (notes.length) storiesBody.append(el('p', { class: 'remark' }, notes.join(' ')));
+  if (notes.length) storiesBody.append(remark(notes.join(' ')));
 }
 
 function storyDetails(story, i) {
@@ -66,15 +66,11 @@ function storySteps(story) {
   );
   const parts = [el('ol', { class: 'steps' }, steps)];
   if (story.moreSteps)
-    parts.push(el('p', { class: 'remark' }, plural(story.moreSteps, 'more step') + '.'));
+    parts.push(remark(plural(story.moreSteps, 'more step') + '.'));
   for (const words of story.advice)
     parts.push(el('p', { class: 'advice' }, el('b', {}, 'Try: '), withShortZids(words)));
   parts.push(
-    el(
-      'p',
-      { class: 'remark' },
-      'Cause: ' + story.meaning + '.' + (story.see ? ' See ' + story.see + '.' : ''),
-    ),
+    remark('Cause: ' + story.meaning + '.' + (story.see ? ' See ' + story.see + '.' : '')),
   );
   return parts;
 }

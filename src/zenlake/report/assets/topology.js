@@ -62,9 +62,7 @@ function drawTopology() {
   parts.push(chart);
   if (data.names.nodesInAll > data.names.nodesRanked) {
     parts.push(
-      el(
-        'p',
-        { class: 'remark' },
+      remark(
         'Of ' +
           plural(data.names.nodesInAll, 'node') +
           ' ' +
@@ -254,11 +252,7 @@ function badSessions(sessions, inAll) {
   );
   if (inAll > data.topology.bad.length)
     place.append(
-      el(
-        'p',
-        { class: 'remark' },
-        count(data.topology.bad.length) + ' of ' + count(inAll) + ' are listed.',
-      ),
+      remark(count(data.topology.bad.length) + ' of ' + count(inAll) + ' are listed.'),
     );
   return place;
 }

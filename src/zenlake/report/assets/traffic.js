@@ -153,24 +153,12 @@ function drawRates(measure, groups, format, total) {
       ? 'none'
       : groups.map((group) => group.name + ' ' + count(group.total) + ' messages').join(', '));
   const make = (c, step, seconds = (axis.width * step) / 1000) => ({
-    legend: legend(c),
-    grid: { left: 8, right: 30, top: 34, bottom: 34, containLabel: true },
-    dataZoom: zooming(c),
-    tooltip: {
-      trigger: 'axis',
-      axisPointer: { type: 'line', lineStyle: { color: c.soft } },
-      formatter: (points) => {
-        const at = barTime(points[0].dataIndex, step);
-        const seen = points.filter((point) => point.value > 0);
-        return tip(
-          at,
-          seen.length
-            ? seen.map((point) => [point.color, shown(point.seriesName), format(point.value)])
-            : [[null, 'nothing', '']],
-        );
-      },
-    },
-    xAxis: timeAxis(c, step),
+    ...overTime(c, step, (points) => {
+      const seen = points.filter((point) => point.value > 0);
+      return seen.length
+        ? seen.map((point) => [point.color, shown(point.seriesName), format(point.value)])
+        : [[null, 'nothing', '']];
+    }),
     yAxis: valueAxis(c, format),
     series: grouped(step).groups.map((group, i) => ({
       name: group.name,

@@ -67,11 +67,7 @@ function ruleDetails(i, rule, severity, [text, page, sections], times, examples)
         : null,
       examples.length ? examples.map(exampleOf) : nothing('No example of it is in this page.'),
       times > examples.length && examples.length
-        ? el(
-            'p',
-            { class: 'remark' },
-            count(examples.length) + ' of ' + count(times) + ' are shown.',
-          )
+        ? remark(count(examples.length) + ' of ' + count(times) + ' are shown.')
         : null,
     ),
   );
@@ -91,7 +87,7 @@ function exampleOf(example) {
     'div',
     { class: 'example' },
     el('p', {}, shown(example.message || '')),
-    el('p', { class: 'remark' }, shown(place)),
+    remark(shown(place)),
     command(example.command),
     explanation(example.bytes),
   );
@@ -100,7 +96,7 @@ function exampleOf(example) {
 function explanation(bytes) {
   if (!bytes) return null;
   if (bytes.missing)
-    return el('p', { class: 'remark' }, 'Its bytes are not shown: ' + shown(bytes.missing) + '.');
+    return remark('Its bytes are not shown: ' + shown(bytes.missing) + '.');
   const rest = bytes.isCut
     ? ['', '… the batch goes on: ' + plural(bytes.size, 'byte') + ' in all']
     : [];

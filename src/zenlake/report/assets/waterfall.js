@@ -34,9 +34,7 @@ function drawWaterfall() {
   }
   if (failedInAll > failedListed) {
     parts.push(
-      el(
-        'p',
-        { class: 'remark' },
+      remark(
         'Of ' +
           plural(failedInAll, 'failed query', 'failed queries') +
           ' ' +
@@ -101,17 +99,8 @@ function story(query) {
     query.finalMs === null && query.timeoutMs ? query.timeoutMs : 0,
   );
   const lanes = query.hops.map((hop) => lane(hop, span));
-  const scale = el(
-    'div',
-    { class: 'lane scale', 'aria-hidden': 'true' },
-    el('span', {}),
-    el(
-      'div',
-      { class: 'ticks' },
-      [0, 0.5, 1].map((share) =>
-        el('span', {}, durationText(Number((span * share).toPrecision(3)))),
-      ),
-    ),
+  const scale = laneScale(
+    [0, 0.5, 1].map((share) => durationText(Number((span * share).toPrecision(3)))),
   );
   const body = el(
     'div',
@@ -122,7 +111,7 @@ function story(query) {
     query.story === undefined ? null : whyOf(data.why.stories[query.story]),
   );
   if (query.moreHops)
-    body.append(el('p', { class: 'remark' }, plural(query.moreHops, 'more hop') + ' not drawn.'));
+    body.append(remark(plural(query.moreHops, 'more hop') + ' not drawn.'));
   const answers = query.hops.flatMap((hop) => hop.answers.map((answer) => answerRow(hop, answer)));
   if (answers.length) {
     body.append(

@@ -19,6 +19,7 @@ from zenlake.lake.schema.written import WRITTEN
 from zenlake.lake.source.live.capture_reader import CaptureReader, FileStart, shifted
 from zenlake.lake.source.live.capture_rows import packed, unpacked
 from zenlake.lake.source.live.planner import Piece
+from zenlake.lake.source.live.range_rows import adding_to
 from zenlake.lake.source.live.settled import (
     DECLARATIONS,
     EVENTS,
@@ -115,13 +116,7 @@ class AliveDeclarations:
 def _read(reader: CaptureReader, piece: Piece) -> tuple[Tables, int]:
     """The events of a piece, counted through all files, and the time of its last packet."""
     found: Tables = {}
-
-    def keep(made: Tables) -> None:
-        for name, parts in made.items():
-            found.setdefault(name, []).extend(parts)
-
-    last_ns = reader.read(piece, EVENT_TABLES, keep, is_through=True)
-    return found, last_ns
+    return found, reader.read(piece, EVENT_TABLES, adding_to(found), is_through=True)
 
 
 def size_of(tables: Tables) -> int:

@@ -7,7 +7,7 @@ is read once, independent of the number of pieces and files.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Collection, Generator
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -18,10 +18,9 @@ from zenlake.capture.packet import Packet, Skipped
 from zenlake.lake.exact_reader.exact_tables import ExactReader, Tables
 from zenlake.lake.source.live.live_files import compressed_or_not, name_of_capture
 from zenlake.lake.source.live.planner import Piece
+from zenlake.lake.source.live.range_rows import Write, adding_to
 from zenlake.trace.rows.seq import ORDINAL_BITS
 from zenlake.trace.trace import Trace
-
-Write = Callable[[Tables], None]
 
 
 class FileStart(NamedTuple):
@@ -62,12 +61,8 @@ class CaptureReader:
         """Reads all packets before a piece; returns their rows of some tables, with packets counted
         through all files."""
         found: Tables = {}
+        keep = adding_to(found)
         exact = ExactReader(self._trace, self._capture, tables) if tables else None
-
-        def keep(made: Tables) -> None:
-            for name, parts in made.items():
-                found.setdefault(name, []).extend(parts)
-
         known = {start.name for start in self.starts[:-1]}
         for path in piece.earlier:
             if name_of_capture(path) not in known:

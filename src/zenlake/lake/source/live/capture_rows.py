@@ -8,7 +8,7 @@ same rows, because both have read the same packets before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -97,7 +97,3 @@ def packed(rows: pa.Table) -> bytes:
 def unpacked(data: bytes) -> pa.Table:
     with pa.ipc.open_stream(data) as reader:
         return reader.read_all()
-
-
-def planned_rows(planned: PlannedRows) -> Iterator[pa.Table]:
-    yield unpacked(planned.data)

@@ -11,8 +11,8 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Final
 
+from zenlake.capture.recordings import is_recording
 from zenlake.lake.errors import LakeError
-from zenlake.lake.source.live.recording_folder import is_recording
 
 if TYPE_CHECKING:
     from zenlake.lake.source.live.options import Network
@@ -72,8 +72,8 @@ class NetworkRecorder:
         if self._process.poll() is None or self._is_left_to_another:
             return
         self._errors.seek(0)
-        said = self._errors.read(1 << 16).decode("utf-8", "replace")
-        cause = " ".join(said.split())[:_CHARACTERS_MAX]
+        output = self._errors.read(1 << 16).decode("utf-8", "replace")
+        cause = " ".join(output.split())[:_CHARACTERS_MAX]
         if is_recording(self._folder) and _OTHER_RECORDER in cause:
             self._is_left_to_another = True
             return

@@ -32,11 +32,15 @@ class Offset(NamedTuple):
     oldest_open: Offset | None = None
     """The beginning of the batch with the oldest request that is open here."""
 
+    def plain(self) -> Offset:
+        """The offset without `oldest_open`."""
+        return self._replace(oldest_open=None)
+
     def to_json(self) -> dict[str, Any]:
         """The offset for Spark, without unknown fields."""
         found = {name: value for name, value in self._asdict().items() if value is not None}
         if self.oldest_open is not None:
-            found["oldest_open"] = self.oldest_open._replace(oldest_open=None).to_json()
+            found["oldest_open"] = self.oldest_open.plain().to_json()
         return found
 
 

@@ -26,11 +26,12 @@ from zenlake.lake.source.options import (
 )
 
 STREAM_ONLY: Final = (
-    *("startingOffsets", "startingTimestamp", "maxBytesPerTrigger", "maxFilesPerTrigger"),
-    *("minPartitions", "failOnDataLoss", "subscribe", "recordingLocation", "checkpointLocation"),
+    *("connect", "startingOffsets", "startingTimestamp", "maxBytesPerTrigger"),
+    *("maxFilesPerTrigger", "minPartitions", "failOnDataLoss", "subscribe"),
+    *("recordingLocation", "checkpointLocation"),
 )
-"""Options that only streams have."""
-KNOWN: Final = ("table", "key", "kind", "connect", *STREAM_ONLY)
+"""Options that only streams have; `connect` is an option of writers, too."""
+KNOWN: Final = ("table", "key", "kind", *STREAM_ONLY)
 _NAMES: Final = frozenset(name.lower() for name in STREAM_ONLY)
 _NETWORK: Final = ("connect", "subscribe", "recordingLocation")
 _LISTED_MAX: Final = 64
@@ -86,11 +87,7 @@ def read_stream_options(given: Mapping[str, str]) -> StreamOptions:
     options = {name.lower(): value for name, value in given.items()}
     check_names(options, KNOWN)
     network = _network(options)
-    of_rows = {
-        name: text
-        for name, text in options.items()
-        if name not in _NAMES and name != _NETWORK[0].lower()
-    }
+    of_rows = {name: text for name, text in options.items() if name not in _NAMES}
     if network is not None:
         of_rows["path"] = _recording_location(options, network)
     rows = read_options(of_rows)
@@ -120,7 +117,7 @@ def _network(options: Mapping[str, str]) -> Network | None:
     if not given:
         return None
     if has_path(options):
-        raise LocalError(f"option {given[0]} records a network: pass no path to load() with it")
+        raise LocalError(f"option {given[0]} is for a network: pass no path with it")
     for name in _NETWORK[:2]:
         if name not in options:
             raise LocalError(f"option {name} is missing: a network needs connect and subscribe")

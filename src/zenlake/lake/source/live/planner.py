@@ -7,23 +7,21 @@ import os
 import time
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
+from zenlake.capture.recordings import is_recording
 from zenlake.errors import LocalError
 from zenlake.lake.errors import LakeError
 from zenlake.lake.plan.inputs import local_path
 from zenlake.lake.source.live.capture_folder import CaptureFolder
 from zenlake.lake.source.live.live_files import Cut, LiveFile, LiveFolder
 from zenlake.lake.source.live.offsets import Offset
-from zenlake.lake.source.live.recording_folder import (
-    RecordingFolder,
-    is_recording,
-    sealed_or_not,
-)
+from zenlake.lake.source.live.recording_folder import RecordingFolder, sealed_or_not
 from zenlake.lake.source.planning import cores
 from zenlake.limits import STREAM_HANDSHAKE_SECONDS_MAX
 
-logger = logging.getLogger("zenlake.lake.source")
+_log: Final = logging.getLogger("zenlake.lake.source")
 
 PIECE_BYTES_MAX: Final = 64 << 20
 """The size of a partition in bytes: by default that of a segment."""
@@ -67,14 +65,10 @@ def open_folder(path: str) -> LiveFolder:
     if is_recording(place):
         return RecordingFolder(place, path)
     folder = CaptureFolder(place, path)
-    if not folder.files() and not _may_become_captures(place):
+    # In an empty folder a capture may be started later.
+    if not folder.files() and os.listdir(place):
         raise LocalError(f"{path} is no recording and has no captures (*.pcap, *.pcapng)")
     return folder
-
-
-def _may_become_captures(path: str) -> bool:
-    """Whether the folder is empty: a capture may be started later."""
-    return not os.listdir(path)
 
 
 class Planner:
@@ -91,9 +85,7 @@ class Planner:
 
     def earliest(self) -> Offset:
         files = self._folder.files()
-        if not files:
-            return self._offset("", 0, 0)
-        return self._offset(files[0].name, 0, files[0].packets_before)
+        return self._start_of(files[0]) if files else self._offset("", 0, 0)
 
     def latest(self) -> Offset:
         files = self._folder.files()
@@ -102,7 +94,7 @@ class Planner:
         # All files before the last one are complete.
         last = files[-1]
         if self._latest is None or self._latest.segment != last.name:
-            self._latest = self._offset(last.name, 0, last.packets_before)
+            self._latest = self._start_of(last)
         self._latest = self.advance(self._latest, Limits())
         return self._latest
 
@@ -111,17 +103,16 @@ class Planner:
         files = self._folder.files()
         if not files:
             return self.earliest()
-        before = files[0].name, 0, files[0].packets_before
-        for place, file in enumerate(files):
-            after = files[place + 1] if place + 1 < len(files) else None
+        before = self._start_of(files[0])
+        for file, after in zip_longest(files, files[1:]):
             if after is not None and self._first_ns(after) < time_ns:
                 continue
-            before = file.name, 0, file.packets_before
+            before = self._start_of(file)
             for cut in self._folder.cuts(file, 0, file.packets_before):
                 if cut.time_ns >= time_ns:
-                    return self._offset(*before)
-                before = file.name, cut.position, cut.packet
-        return self._offset(*before)
+                    return before
+                before = self._offset(file.name, cut.position, cut.packet)
+        return before
 
     def _first_ns(self, file: LiveFile) -> int:
         first = next(self._folder.cuts(file, 0, file.packets_before), None)
@@ -145,7 +136,7 @@ class Planner:
         if file is None:
             raise LocalError(f"{self._folder.capture} has no {offset.segment!a} to start from")
         if not offset.position:
-            return self._offset(file.name, 0, file.packets_before)
+            return self._start_of(file)
         for cut in self._folder.cuts(file, 0, file.packets_before):
             if cut.position == offset.position:
                 return self._offset(file.name, cut.position, cut.packet)
@@ -160,7 +151,7 @@ class Planner:
 
         A single block may exceed the byte limit, because the stream could not continue otherwise.
         """
-        found = quiet = start = start._replace(oldest_open=None)
+        found = quiet = start = start.plain()
         last_ns = 0
         used_bytes = used_files = 0
         files = self._folder.files()
@@ -339,13 +330,9 @@ class Planner:
         else:
             lost = f"{start.segment}, from byte {start.position} on, is gone"
         text = f"{lost}, which this query had not read to the end"
-        if self._fails_on_loss:
-            raise LakeError(
-                f"{text} (option failOnDataLoss=false continues after them)", self._folder.capture
-            )
-        if lost not in self._lost:
+        if self._fails_on_loss or lost not in self._lost:
             self._lost.add(lost)
-            logger.warning("%s: %s; continuing after them", self._folder.capture, text)
+            report_loss(text, self._folder.capture, self._fails_on_loss)
 
     def _begins_after(self, end: Offset, file: LiveFile) -> bool:
         """Whether a file begins after an offset."""
@@ -356,8 +343,17 @@ class Planner:
         names = [one.name for one in self._folder.files()]
         return end.segment in names and names.index(file.name) > names.index(end.segment)
 
+    def _start_of(self, file: LiveFile) -> Offset:
+        return self._offset(file.name, 0, file.packets_before)
+
     def _offset(self, name: str, position: int, packet: int) -> Offset:
         return Offset(name, position, packet, self._folder.recording)
+
+
+def report_loss(text: str, capture: str, fails_on_loss: bool) -> None:
+    if fails_on_loss:
+        raise LakeError(f"{text} (option failOnDataLoss=false continues after them)", capture)
+    _log.warning("%s: %s; continuing after them", capture, text)
 
 
 def _size_of(file: LiveFile) -> int:

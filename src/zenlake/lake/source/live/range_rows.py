@@ -40,6 +40,16 @@ def read_piece(piece: Piece, capture: str, tables: Collection[str], write: Write
     return read_segment_bytes(capture, _segment_of(piece), tables, pick)
 
 
+def adding_to(found: Tables) -> Write:
+    """A function that adds tables to those that were found."""
+
+    def add(tables: Tables) -> None:
+        for name, parts in tables.items():
+            found.setdefault(name, []).extend(parts)
+
+    return add
+
+
 def path_of(piece: Piece) -> str | None:
     """The file of a piece, which may have been sealed or compressed since it was planned."""
     if piece.is_recording:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Iterator
 from struct import Struct
 from typing import Final
 
 from zenlake.capture.pcapng import PACKET, SECTION
+from zenlake.capture.recordings import segments
 from zenlake.capture.segment_format import (
     ENTERPRISE,
     FIRST,
@@ -21,20 +20,14 @@ from zenlake.capture.segment_format import (
     packet_block,
     trailer_of,
 )
-from zenlake.errors import LocalError
+from zenlake.errors import LocalError, RecordingError
 from zenlake.lake.errors import LakeError
-from zenlake.lake.source.live.live_files import (
-    Cut,
-    FileWindow,
-    LiveFile,
-)
+from zenlake.lake.source.live.live_files import Cut, FileWindow, LiveFile
 from zenlake.limits import CAPTURE_BLOCK_BYTES_MAX, STREAM_HANDSHAKE_SECONDS_MAX
+from zenlake.recording.folder import recording_id
 from zenlake.recording.state_tracker import StateTracker
 from zenlake.wire.headers import CLOSE_ID, ID_BITS, INIT_ID, IS_ANSWER, OPEN_ID
 
-DESCRIPTION: Final = "recording.json"
-_DESCRIPTION_BYTES_MAX: Final = 4_096
-_SEGMENT: Final = re.compile(r"([0-9]{8,18})\.pcapng(\.part)?")
 _HEAD: Final = Struct("<II")
 _PACKET: Final = Struct("<IIIIIII")
 _TRAILER_MARK: Final = Struct("<HHI").pack(19373, 20, ENTERPRISE)
@@ -44,10 +37,6 @@ _LARGE_BYTES: Final = 60_000
 _HANDSHAKES_MAX: Final = 1_024
 _TCP: Final = 6
 _FIN_RST: Final = 0x05
-
-
-def is_recording(path: str) -> bool:
-    return os.path.isfile(os.path.join(path, DESCRIPTION))
 
 
 class RecordingFolder:
@@ -61,24 +50,15 @@ class RecordingFolder:
         self._tracked: _TrackedState | None = None
 
     def files(self) -> list[LiveFile]:
-        found: dict[str, str] = {}
-        try:
-            names = os.listdir(self._path)
-        except OSError as error:
-            raise LakeError.from_os(error, self._path) from None
-        # While a segment is sealed, `a.pcapng` and `a.pcapng.part` may both appear, in this order.
-        for name in sorted(names):
-            if match := _SEGMENT.fullmatch(name):
-                found.setdefault(match[1], os.path.join(self._path, name))
         files: list[LiveFile] = []
-        ordered = sorted(found, key=int)
-        for place, name in enumerate(ordered):
-            before = self._before(name, found[name])
+        listed = segments(self._path)
+        for one in listed:
+            name = f"{one.number:08}"
+            before = self._before(name, one.path)
             if before is None:
                 # The file was removed after it was listed, or its first block is not written yet.
                 continue
-            is_complete = place + 1 < len(ordered) or not found[name].endswith(".part")
-            files.append(LiveFile(name, found[name], before, is_complete))
+            files.append(LiveFile(name, one.path, before, one.is_sealed or one is not listed[-1]))
         return files
 
     def _before(self, name: str, path: str) -> int | None:
@@ -170,20 +150,11 @@ def sealed_or_not(path: str) -> str:
 
 
 def _id_of(path: str) -> str:
-    place = os.path.join(path, DESCRIPTION)
     try:
-        with open(place, "rb") as file:
-            text = file.read(_DESCRIPTION_BYTES_MAX)
-        found = json.loads(text)
-    except OSError as error:
-        raise LakeError.from_os(error, place) from None
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or found.get("format") != 1:
-        raise LocalError(f"{place} does not describe a recording of format 1")
-    if not isinstance(found.get("id"), str):
-        raise LocalError(f"{place} has no id of the recording")
-    return str(found["id"])
+        return recording_id(path)
+    except RecordingError as error:
+        cause = f"does not describe a recording of format 1: {error.cause}"
+        raise LocalError(f"{error.path} {cause}") from None
 
 
 class _BlockWalk:

@@ -23,7 +23,7 @@ from zenlake.lake.exact_reader.exact_tables import Tables
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.written import WRITTEN
 from zenlake.lake.source.live.planner import Piece
-from zenlake.lake.source.live.range_rows import read_piece
+from zenlake.lake.source.live.range_rows import adding_to, read_piece
 from zenlake.trace.rows.seq import ORDINAL_BITS
 
 EVENTS: Final = "exchange_events"
@@ -93,7 +93,7 @@ class _Open(NamedTuple):
 
 
 class OpenRequests:
-    """Requests without an outcome, and those that were seen since `forget_seen`."""
+    """Requests without an outcome, and in `seen` those since the caller cleared it."""
 
     def __init__(self) -> None:
         self._open: dict[tuple[str, int, int], _Open] = {}
@@ -149,19 +149,14 @@ def ended_sessions(tables: Tables) -> set[str]:
 def read_events(piece: Piece, capture: str, tables: tuple[str, ...]) -> tuple[Tables, int]:
     """The events of a piece, and the time of its last packet."""
     found: Tables = {}
-
-    def keep(made: Tables) -> None:
-        for name, parts in made.items():
-            found.setdefault(name, []).extend(parts)
-
-    last_ns = read_piece(piece, capture, tables, keep)
-    return found, last_ns
+    return found, read_piece(piece, capture, tables, adding_to(found))
 
 
 def settled_rows(batch: SettledBatch, capture: str, table: str) -> Iterator[pa.Table]:
     """The rows of queries that are settled in the batch, or of their replies."""
     requests = OpenRequests()
     events: Tables = {}
+    add_events = adding_to(events)
     last_ns = 0
     opened: set[Request] = set()
     was_inside = False
@@ -172,8 +167,7 @@ def settled_rows(batch: SettledBatch, capture: str, table: str) -> Iterator[pa.T
             was_inside = True
         last_ns = max(last_ns, range_ns)
         requests.feed(found, last_ns)
-        for name, parts in found.items():
-            events.setdefault(name, []).extend(parts)
+        add_events(found)
     first_seq = batch.first + 1 << ORDINAL_BITS
     still_open = requests.requests
     chosen = (opened | requests.seen) - still_open

@@ -60,9 +60,9 @@ class SettledCaptures:
 
     def after(self, start: Offset, end: Offset) -> Offset:
         """The end of a batch, with the beginning of the batch of its oldest open request."""
-        end = end._replace(oldest_open=None)
+        end = end.plain()
         self._continue_from(start, end)
-        self._read(start._replace(oldest_open=None), end)
+        self._read(start.plain(), end)
         open_batches = set(self._requests.batches)
         self._starts = {number: self._starts[number] for number in open_batches}
         oldest = self._starts[min(open_batches)] if open_batches else None
@@ -70,7 +70,7 @@ class SettledCaptures:
 
     def plan(self, start: Offset, end: Offset) -> PlannedEvents | CaptureEvents | None:
         """The events of a batch, which `after` has read; read again if it has not."""
-        begin, stop = start._replace(oldest_open=None), end._replace(oldest_open=None)
+        begin, stop = start.plain(), end.plain()
         if not (self._kept and (self._kept[-1].start, self._kept[-1].end) == (begin, stop)):
             self.after(start, end)
         if not self._kept:
@@ -89,7 +89,7 @@ class SettledCaptures:
 
     def _continue_from(self, start: Offset, end: Offset) -> None:
         """Drops events before the oldest open request; reads again from there if necessary."""
-        oldest, begin = start.oldest_open, start._replace(oldest_open=None)
+        oldest, begin = start.oldest_open, start.plain()
         pieces = self._pieces(begin, end)
         is_next = bool(self._kept) and self._kept[-1].end == begin
         has_oldest = oldest is None or any(one.start == oldest for one in self._kept)

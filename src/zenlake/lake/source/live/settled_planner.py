@@ -27,7 +27,7 @@ class SettledPlanner:
 
     def after(self, start: Offset, end: Offset) -> Offset:
         """The end of a batch, with the beginning of the batch of its oldest open request."""
-        if self._at is None or self._at != _plain(start):
+        if self._at is None or self._at != start.plain():
             self._requests = OpenRequests()
             if start.oldest_open is not None:
                 self._read(start.oldest_open, start)
@@ -41,18 +41,14 @@ class SettledPlanner:
     def _read(self, start: Offset, end: Offset) -> None:
         for piece in self._planner.pieces(start, end, 1):
             found, last_ns = read_events(piece, self._capture, (EVENTS, SESSIONS))
-            self._requests.feed(found, last_ns, _plain(start))
+            self._requests.feed(found, last_ns, start.plain())
 
     def plan(self, start: Offset, end: Offset) -> SettledPieces | None:
         before: tuple[Piece, ...] = ()
         if start.oldest_open is not None:
-            before = tuple(self._planner.pieces(start.oldest_open, _plain(start), 1))
-        pieces = tuple(self._planner.pieces(_plain(start), _plain(end), 1))
+            before = tuple(self._planner.pieces(start.oldest_open, start.plain(), 1))
+        pieces = tuple(self._planner.pieces(start.plain(), end.plain(), 1))
         return SettledPieces(before, pieces) if pieces else None
-
-
-def _plain(offset: Offset) -> Offset:
-    return offset._replace(oldest_open=None)
 
 
 def _order(offset: Offset) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import (
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from zenlake.lake.source.live.planner import Limits, Planner
     from zenlake.lake.source.live.settled_captures import SettledCaptures
     from zenlake.lake.source.live.settled_planner import SettledPlanner
-
-BATCH_ROWS: Final = 16_384
-"""The most rows in a record batch for Spark."""
 
 
 class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -76,7 +73,7 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         with one_line_errors():
             begin = parse_offset(start, "the offset in the checkpoint")
             found = self._planning().advance(begin, self._limits(limit), self._mark)
-            if found == begin._replace(oldest_open=None):
+            if found == begin.plain():
                 return start
             if self._is_settled:
                 found = self._open_requests().after(begin, found)
@@ -107,13 +104,14 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return [InputPartition(piece) for piece in pieces]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        from zenlake.lake.source.columns import record_batches
         from zenlake.lake.source.conditions import chosen
         from zenlake.lake.source.live.tasks import read_rows
 
         with one_line_errors():
             for rows in read_rows(partition.value, self._options):
                 found = self._columns.select(chosen(rows, self._options.rows))
-                yield from found.combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
+                yield from record_batches(found)
 
     @property
     def _is_settled(self) -> bool:
@@ -171,18 +169,8 @@ class RefusingStreamReader(DataSourceStreamReader):
     def __init__(self, error: ZenlakeError) -> None:
         self._error = error
 
-    def _refuse(self) -> NoReturn:
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         with one_line_errors():
             raise self._error
 
-    def initialOffset(self) -> NoReturn:
-        self._refuse()
-
-    def latestOffset(self, *_: object) -> NoReturn:
-        self._refuse()
-
-    def partitions(self, start: object, end: object) -> NoReturn:
-        self._refuse()
-
-    def read(self, partition: object) -> NoReturn:
-        self._refuse()
+    initialOffset = latestOffset = partitions = read = _refuse

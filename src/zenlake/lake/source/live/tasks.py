@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from zenlake.lake.errors import LakeError
-from zenlake.lake.exact_reader.exact_tables import Tables
-from zenlake.lake.merge.read_task import OBJECTS_BETWEEN_COLLECTIONS
 from zenlake.lake.source.live.capture_events import CaptureEvents, PlannedEvents
 from zenlake.lake.source.live.capture_reader import CaptureReader
-from zenlake.lake.source.live.capture_rows import CaptureBatch, PlannedRows, planned_rows
-from zenlake.lake.source.live.planner import Piece, logger
-from zenlake.lake.source.live.range_rows import path_of, read_piece
+from zenlake.lake.source.live.capture_rows import CaptureBatch, PlannedRows, unpacked
+from zenlake.lake.source.live.planner import Piece, report_loss
+from zenlake.lake.source.live.range_rows import Write, path_of, read_piece
 from zenlake.lake.source.live.settled import SettledPieces, settled_rows
-from zenlake.lake.source.streaming import iterated
+from zenlake.lake.source.streaming import rows_while_read
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,26 +26,20 @@ def read_rows(partition: Partition, options: StreamOptions) -> Iterator[pa.Table
     """The rows of one partition, in the order of reading."""
     table = options.table.name
     if isinstance(partition, PlannedRows):
-        return planned_rows(partition)
+        return iter((unpacked(partition.data),))
     if isinstance(partition, SettledPieces | PlannedEvents | CaptureEvents):
         return settled_rows(partition, options.path, table)
 
-    def read(write: Callable[[pa.Table], None]) -> None:
-        def pick(tables: Tables) -> None:
-            for part in tables.get(table, ()):
-                write(part)
-
+    def read(write: Write) -> None:
         if isinstance(partition, CaptureBatch):
             reader = CaptureReader(options.path)
             for piece in partition.pieces:
                 if is_there(piece, options):
-                    reader.read(piece, (table,), pick)
+                    reader.read(piece, (table,), write)
         elif is_there(partition, options):
-            read_piece(partition, options.path, (table,), pick)
+            read_piece(partition, options.path, (table,), write)
 
-    # There are many rows and no reference cycles, as in the pipeline.
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
-    return iterated(read)
+    return rows_while_read(read, table)
 
 
 def is_there(piece: Piece, options: StreamOptions) -> bool:
@@ -57,7 +47,5 @@ def is_there(piece: Piece, options: StreamOptions) -> bool:
     if path_of(piece) is not None:
         return True
     text = f"{piece.name} was removed before its packets from {piece.first + 1} on were read"
-    if options.fails_on_loss:
-        raise LakeError(f"{text} (option failOnDataLoss=false continues after them)", options.path)
-    logger.warning("%s: %s; continuing after them", options.path, text)
+    report_loss(text, options.path, options.fails_on_loss)
     return False
