@@ -12,11 +12,11 @@ import pytest
 
 from tests.chance import IS_FULL
 from tests.lake.derive.steps.all_cases import all_cases
-from tests.lake.derive.steps.cases import arrow
+from tests.lake.derive.steps.cases import arrow, build_all
 from tests.lake.source.reading import rows
+from tests.lake.staging import write_captures
 from tests.trace.sidecar import PATHS
 from zenlake.lake.derive.derive_task import derive_captures
-from zenlake.lake.derive.steps import build_all
 from zenlake.lake.exact_reader.exact_tables import stage
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.written import WRITTEN
@@ -43,8 +43,7 @@ class Input:
     """Real captures, and the cases of `tests/lake/derive/steps`."""
 
     tasks: list[dict[str, list[str]]]
-    captures: list[str]
-    captures_file: Path
+    captures_file: str
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Input:
     ends = {row["capture"]: row["last_ns"] for row in cases.pop("captures")}
     staged = {name: [arrow(name, found)] for name, found in cases.items()}
     for name in NAMES:
-        for table, found in stage(str(PATHS[name]), name).items():
+        for table, found in stage(PATHS[name], name).items():
             staged.setdefault(table, []).append(found)
     for table, parts in staged.items():
         for part in parts:
@@ -68,10 +67,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Input:
             path = str(folder / f"{table}-{number}.parquet")
             pq.write_table(whole.take(list(range(number, len(whole), PARTS))), path)
             task[table] = [path]
-    captures = [{"capture": name, "last_ns": last} for name, last in ends.items()]
-    captures_file = folder / "captures.parquet"
-    pq.write_table(pa.Table.from_pylist(captures, TABLES["captures"].arrow), captures_file)
-    return Input(tasks, [*ends], captures_file)
+    return Input(tasks, write_captures(folder, ends))
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +78,7 @@ def by_duckdb(given: Input, tmp_path_factory: pytest.TempPathFactory) -> Files:
             together.setdefault(table, []).extend(paths)
     job: dict[str, Any] = {
         "tasks": [together],
-        "captures": given.captures,
-        "captures_file": str(given.captures_file),
+        "captures_file": given.captures_file,
         "folder": str(tmp_path_factory.mktemp("by_duckdb") / "tables"),
         "threads": 1,
         "tables": PUT_TOGETHER,
@@ -120,7 +115,7 @@ def by_spark(
     frames: dict[str, DataFrame] = {}
     for table, declared in {**WRITTEN, "captures": TABLES["captures"]}.items():
         files = [path for task in given.tasks for path in task.get(table, ())]
-        files = [str(given.captures_file)] if table == "captures" else files
+        files = [given.captures_file] if table == "captures" else files
         reader = spark.read.schema(declared.base.spark)
         frames[table] = reader.parquet(*files) if files else spark.createDataFrame([], "x INT")
     made = build_all(frames, keep)

@@ -9,13 +9,12 @@ from typing import Any, Final
 import pyarrow as pa
 
 from zenlake.lake.schema.filled import check_filled
-from zenlake.lake.schema.table import Table
+from zenlake.lake.schema.table import BIGINT_MAX, Table
 from zenlake.lake.schema.written import NODE, SESSION, WRITTEN, references_of
 from zenlake.trace.rows._generated.records import RECORDS
 from zenlake.trace.rows.record import Record
 from zenlake.trace.rows.rows import Rows
 
-BIGINT_MAX: Final = (1 << 63) - 1
 _CAPTURE: Final = "capture"
 _IDS: Final = {SESSION: "id", NODE: "zid"}
 """The attribute with the name of a referenced object."""

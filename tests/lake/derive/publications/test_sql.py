@@ -44,7 +44,7 @@ def test_random_samples(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("hashing")
 def test_samples_of_real_captures(tmp_path: Path) -> None:
-    samples = pa.concat_tables(stage(str(PATHS[name]), name)["samples"] for name in NAMES)
+    samples = pa.concat_tables(stage(PATHS[name], name)["samples"] for name in NAMES)
     found = latencies(samples, tmp_path)
     assert of_sql(found) == rows_by_sql(samples, tmp_path)
     assert len(found) > 500
