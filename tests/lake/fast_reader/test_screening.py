@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -55,16 +56,8 @@ def fresh_selection() -> Iterator[None]:
 
 
 def declare(rule: Rule, screen: Screen | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = Rule(
-        rule.id,
-        rule.severity,
-        rule.text,
-        rule.page,
-        rule.subjects,
-        rule.needs_whole,
-        rule.judge,
-        screen,
-    )
+    other = copy(rule)
+    other.screen = screen
     monkeypatch.setitem(RULES, rule.id, other)
 
 

@@ -100,11 +100,11 @@ class _RequestRows:
         # A budget is rare, so responses are not counted: the exact reader checks it.
         doubt |= (part == _REQUEST) & self._rows.present("budget")[self._chosen]
         self._compare_keys(doubt, has_request, asked)
-        self._continue(doubt, np.flatnonzero(~has_request))
+        self._compare_with_earlier(doubt, np.flatnonzero(~has_request))
         again = np.flatnonzero(self._first & (part == _REQUEST))
         for place in again.tolist() if self._open else ():
             doubt[place] |= self._known(place) is not None
-        self._keep(asked, has_request)
+        self._remember_open(asked, has_request)
         found: NDArray[np.int64] = self._chosen[doubt]
         return found
 
@@ -117,10 +117,10 @@ class _RequestRows:
         unique, which = np.unique(pairs, return_inverse=True)
         fits = [self._fits(int(one) >> 32, int(one) & 0xFFFF_FFFF) for one in unique]
         for place in differs[~np.array(fits, np.bool_)[which]].tolist():
-            doubt[place] |= not self._takes_any(int(self._chosen[asked[place]]))
+            doubt[place] |= not self._accepts_any_key(int(self._chosen[asked[place]]))
 
-    def _takes_any(self, row: int) -> bool:
-        """Whether a request takes replies on any key."""
+    def _accepts_any_key(self, row: int) -> bool:
+        """Whether a request accepts replies on any key."""
         parameters = self._rows.columns.bytes_of("parameters", row)
         return parameters is not None and accepts_any_key(parameters.decode())
 
@@ -130,7 +130,7 @@ class _RequestRows:
             return False
         return texts_intersect(texts[request], texts[reply]) is True
 
-    def _continue(self, doubt: NDArray[np.bool_], without: NDArray[np.int64]) -> None:
+    def _compare_with_earlier(self, doubt: NDArray[np.bool_], without: NDArray[np.int64]) -> None:
         """Checks responses whose request came in earlier rows."""
         for place in without.tolist():
             if self._part[place] == _REQUEST:
@@ -153,7 +153,7 @@ class _RequestRows:
         for name in self._name[self._last & (self._part == _FINAL)].tolist():
             self._open.get(name >> 32, {}).pop(name & 0xFFFF_FFFF, None)
 
-    def _keep(self, asked: NDArray[np.int64], has_request: NDArray[np.bool_]) -> None:
+    def _remember_open(self, asked: NDArray[np.int64], has_request: NDArray[np.bool_]) -> None:
         """Keeps the requests that are open after these rows."""
         rows = self._rows
         has_timeout = rows.present("timeout_ms")

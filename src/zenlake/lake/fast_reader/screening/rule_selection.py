@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zenlake.columnar import kinds as kind_words
-from zenlake.columnar.kinds import kinds_of
+from zenlake.columnar.kinds import kinds_of, network_kinds
 from zenlake.rules import RULES, Rule
 from zenlake.rules.registry import BY_DECLARATION, FED, UNSEEN, is_declared
 from zenlake.rules.screens import Condition, TrackedBy
@@ -23,11 +23,8 @@ from zenlake.wire.definitions import LAYOUTS
 from zenlake.wire.message import Message
 
 KINDS: Final = kind_words()
-_NETWORK: Final = [
-    kind for one in LAYOUTS.values() if one.layer == "network" for kind in kinds_of(one)
-]
+FIRST_NETWORK: Final = len(KINDS) - len(network_kinds())
 _MASKS_MAX: Final = 4_096
-FIRST_NETWORK: Final = min(KINDS.index(kind) for kind in _NETWORK)
 
 
 def _kinds(messages: Iterable[type]) -> set[str]:
@@ -91,7 +88,7 @@ def tracked_by(name: str) -> list[Rule]:
 @cache
 def fed_kinds() -> frozenset[str]:
     """Kinds of network messages that are all fed to the checker."""
-    return frozenset(_kinds(one for one in FED if issubclass(one, Message)) & set(_NETWORK))
+    return frozenset(_kinds(one for one in FED if issubclass(one, Message)) & set(network_kinds()))
 
 
 def rules_of_checker() -> list[str]:

@@ -84,7 +84,9 @@ class Screen:
 
     # --- events of the walker ----------------------------------------------------------------
 
-    def handshake(self, row: int, pair: int, batch: LinkBatch, events: list[TraceEvent]) -> None:
+    def add_handshake(
+        self, row: int, pair: int, batch: LinkBatch, events: list[TraceEvent]
+    ) -> None:
         """A batch of INIT, OPEN or CLOSE; `row` is the place of its first message."""
         session = batch.link.session
         if session is not None:
@@ -95,7 +97,7 @@ class Screen:
     def _feed(self, fed: tuple[LinkItem, list[TraceEvent]]) -> None:
         self._checker.feed(*fed)
 
-    def closed(
+    def add_close(
         self, rows: Decoded | None, pair: int, item: LinkClosed, events: list[TraceEvent]
     ) -> None:
         place = 0 if rows is None else int(np.searchsorted(rows.packet, item.packet, "right"))
@@ -118,14 +120,14 @@ class Screen:
         """Screens rows in order, after their handshakes."""
         masks = self._masks(rows, keys)
         is_fed = rows.is_kind(*sorted(rule_selection.fed_kinds()))
-        self._fed(rows, keys, np.flatnonzero(is_fed), masks)
+        self._feed_messages(rows, keys, np.flatnonzero(is_fed), masks)
         self._apply_conditions(
             rows, keys, np.flatnonzero((masks & _RULE_BITS != 0) & ~is_fed), masks
         )
         for row in np.flatnonzero((masks & FIRST_MESSAGE != 0) & ~is_fed).tolist():
             self._steps.append((row - 0.25, self._note_first_message, (rows, row)))
         self._apply_to_noncanonical(rows, rows.unit[masks & NONCANONICAL != 0])
-        self._follow(rows, keys)
+        self._track(rows, keys)
         self._doubt_undeclared(rows)
         self.finish()
 
@@ -165,7 +167,7 @@ class Screen:
 
     # --- messages that are all fed to the checker --------------------------------------------
 
-    def _fed(
+    def _feed_messages(
         self,
         rows: Decoded,
         keys: KeyColumn,
@@ -251,7 +253,7 @@ class Screen:
 
     # --- rules that need facts of earlier messages -------------------------------------------
 
-    def _follow(self, rows: Decoded, keys: KeyColumn) -> None:
+    def _track(self, rows: Decoded, keys: KeyColumn) -> None:
         self.doubted[rows.pair[self._requests.doubtful(rows, keys)]] = True
         for backwards in self._sources.backwards(rows):
             self._steps.append((backwards.row, self._backwards, (rows, keys, backwards)))
