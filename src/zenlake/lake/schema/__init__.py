@@ -1,5 +1,6 @@
 """Schema: names, types and meaning of every column of every table, declared once.
 
+columns     columns that several published tables have
 published   tables that users read
 staged      tables between reading and deriving
 spanning    tables between the splits of a capture
