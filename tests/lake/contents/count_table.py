@@ -14,16 +14,8 @@ from tests.lake.contents.tables import Tables
 from tests.trace.sidecar import PATHS, sidecar_of
 
 SHOWN = (
-    "messages",
-    "samples",
-    "queries",
-    "replies",
-    "declarations",
-    "interests",
-    "sessions",
-    "nodes",
-    "adjacencies",
-    "losses",
+    *("messages", "samples", "queries", "replies", "declarations", "interests", "sessions"),
+    *("nodes", "adjacencies", "losses"),
 )
 
 
