@@ -44,7 +44,7 @@ def read_without_decoder(path: str) -> None:
     with open_window(path) as window:
         scan = scan_of(window)
         assert not isinstance(scan, Refusal)
-        capture_pass = CapturePass(window, scan, Pairs(), is_survey=True)
+        capture_pass = CapturePass(window, scan, Pairs())
         capture_pass.begin_chunk()
         while capture_pass.read_packets():
             capture_pass.begin_chunk()

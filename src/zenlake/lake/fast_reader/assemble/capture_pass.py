@@ -76,13 +76,13 @@ class CapturePass:
         window: FileWindow,
         scan: Scan,
         pairs: Pairs,
-        is_survey: bool,
-        with_other: bool = False,
         chunk_bytes: int = CHUNK_BYTES,
         known: SurveyedRanges | None = None,
+        with_other: bool = False,
         first_role: int = ASSEMBLE,
         is_check: bool = False,
     ) -> None:
+        """A survey, unless the survey is `known`."""
         self.window = window
         self.pairs = pairs
         self.packets = empty_packets(ROWS)
@@ -98,7 +98,7 @@ class CapturePass:
         """Bytes of an incomplete last record."""
         self.first_ns = self.last_ns = 0
         self.scan = scan
-        self._is_survey = is_survey
+        self._is_survey = is_survey = known is None
         self._is_check = is_survey or is_check
         self._first_role = first_role
         self.is_memory_limit = False
@@ -307,6 +307,4 @@ def second_pass(
         raise changed(window.path, 0)
     ranges = [Range(*row) for row in survey.ranges.tolist()]
     known = SurveyedRanges(ranges, survey.specials, survey.pair_of, (~wanted).astype(np.uint8))
-    return CapturePass(
-        window, scan, pairs, False, with_other, chunk_bytes, known, is_check=is_check
-    )
+    return CapturePass(window, scan, pairs, chunk_bytes, known, with_other, is_check=is_check)

@@ -96,10 +96,10 @@ def _parameters(rows: Decoded, chosen: Rows, is_request: NDArray[np.bool_]) -> p
 
 
 def _word(
-    rows: Decoded, name: str, chosen: Rows, asked: NDArray[np.bool_], words: list[str]
+    rows: Decoded, name: str, chosen: Rows, is_request: NDArray[np.bool_], words: list[str]
 ) -> pa.Array:
     """The effective value: 0 where none was sent."""
-    return coded(np.where(asked, rows.columns[name][chosen].astype(np.int32), -1), words)
+    return coded(np.where(is_request, rows.columns[name][chosen].astype(np.int32), -1), words)
 
 
 def _consolidation(rows: Decoded, chosen: Rows, is_request: NDArray[np.bool_]) -> pa.Array:

@@ -196,7 +196,7 @@ class Survey:
         return found
 
     def link_name(self, pair: int) -> str:
-        """The name that the exact reader gives; a regular pair has one connection, number 1."""
+        """Its name in the exact reader; a regular pair has one connection, number 1."""
         if self.reason[pair]:
             raise LocalError("a pair that is not regular may have several links")
         source, destination = self.ends(pair)

@@ -53,7 +53,7 @@ def survey(
         scan = scan_of(window)
         if isinstance(scan, Refusal):
             return scan
-        capture_pass = CapturePass(window, scan, Pairs(), is_survey=True, chunk_bytes=chunk_bytes)
+        capture_pass = CapturePass(window, scan, Pairs(), chunk_bytes)
         sessions = check_pass(capture_pass)
     if capture_pass.problem:
         return Refusal(capture_pass.problem)
@@ -77,9 +77,7 @@ def index(
         scan = scan_of(window)
         if isinstance(scan, Refusal):
             return scan
-        capture_pass = CapturePass(
-            window, scan, Pairs(), is_survey=True, chunk_bytes=chunk_bytes, first_role=SKIP
-        )
+        capture_pass = CapturePass(window, scan, Pairs(), chunk_bytes, first_role=SKIP)
         capture_pass.begin_chunk()
         while capture_pass.read_packets():
             capture_pass.begin_chunk()

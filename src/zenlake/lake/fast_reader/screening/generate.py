@@ -16,8 +16,8 @@ from zenlake.generated_files import write_or_check
 from zenlake.lake.fast_reader.screening import vocabulary
 from zenlake.lake.fast_reader.screening.rule_selection import (
     FIRST_NETWORK,
-    asked_rules,
     condition_of,
+    condition_rules,
     kinds_of_rule,
 )
 from zenlake.rules import Rule
@@ -54,7 +54,7 @@ def _name(kind: str) -> str:
 
 
 def conditions() -> str:
-    rules = asked_rules()
+    rules = condition_rules()
     if len(rules) > BITS_MAX:
         raise ValueError("more conditions than a word has bits: let the kernel write two words")
     of_units = _tests([rule for rule in rules if kinds_of_rule(rule) is None])
@@ -109,7 +109,7 @@ def _tests(rules: list[Rule]) -> list[str]:
     groups: dict[str, list[Rule]] = {}
     for rule in rules:
         groups.setdefault(vocabulary.in_kernel(condition_of(rule)), []).append(rule)
-    places = {rule: place for place, rule in enumerate(asked_rules())}
+    places = {rule: place for place, rule in enumerate(condition_rules())}
     lines: list[str] = []
     for expression, group in groups.items():
         bits = sum(1 << places[rule] for rule in group)

@@ -37,19 +37,9 @@ class RequestScreen:
 
     def doubtful(self, rows: Decoded, keys: KeyColumn) -> NDArray[np.int64]:
         """Rows out of order within their request, or that do not match it."""
-        is_reply = rows.is_kind(*_REPLIES)
-        part = np.full(len(rows), -1, np.int64)
-        part[rows.is_kind("REQUEST")] = _REQUEST
-        part[is_reply | rows.is_kind("RESPONSE/ERR")] = _RESPONSE
-        part[rows.is_kind("RESPONSE_FINAL")] = _FINAL
-        chosen = np.flatnonzero(part >= 0)
-        if not len(chosen):
-            return chosen
-        asker = rows.owner[chosen] ^ (part[chosen] != _REQUEST)
-        name = asker << 32 | rows.columns["request_id"][chosen].astype(np.int64)
-        order = np.argsort(name, kind="stable")
-        chosen, name = chosen[order], name[order]
-        return _RequestRows(self._open, rows, keys, chosen, name, part[chosen], is_reply).doubtful()
+        if not rows.is_kind("REQUEST", *_REPLIES, "RESPONSE/ERR", "RESPONSE_FINAL").any():
+            return np.zeros(0, np.int64)
+        return _RequestRows(self._open, rows, keys).doubtful()
 
     def left_open(self, pair: int, end_ns: int) -> bool:
         """Forgets a closed connection; whether a request should have ended before."""
@@ -64,21 +54,23 @@ class _RequestRows:
     """Rows sorted by request, and in order within each request."""
 
     def __init__(
-        self,
-        open: dict[int, dict[int, OpenRequest]],
-        rows: Decoded,
-        keys: KeyColumn,
-        chosen: NDArray[np.int64],
-        name: NDArray[np.int64],
-        part: NDArray[np.int64],
-        is_reply: NDArray[np.bool_],
+        self, open: dict[int, dict[int, OpenRequest]], rows: Decoded, keys: KeyColumn
     ) -> None:
         self._open = open
         self._rows = rows
         self._keys = keys
-        self._chosen = chosen
-        self._name = name
-        self._part = part
+        is_reply = rows.is_kind(*_REPLIES)
+        part = np.full(len(rows), -1, np.int64)
+        part[rows.is_kind("REQUEST")] = _REQUEST
+        part[is_reply | rows.is_kind("RESPONSE/ERR")] = _RESPONSE
+        part[rows.is_kind("RESPONSE_FINAL")] = _FINAL
+        chosen = np.flatnonzero(part >= 0)
+        asker = rows.owner[chosen] ^ (part[chosen] != _REQUEST)
+        name = asker << 32 | rows.columns["request_id"][chosen].astype(np.int64)
+        order = np.argsort(name, kind="stable")
+        self._chosen = chosen = chosen[order]
+        self._name = name = name[order]
+        self._part = part[chosen]
         self._is_reply = is_reply[chosen]
         self._first = np.concatenate(([True], name[1:] != name[:-1]))
         self._last = np.concatenate((self._first[1:], [True]))

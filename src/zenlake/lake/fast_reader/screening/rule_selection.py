@@ -52,7 +52,7 @@ def condition_of(rule: Rule) -> str:
 
 
 @cache
-def asked_rules() -> tuple[Rule, ...]:
+def condition_rules() -> tuple[Rule, ...]:
     """Rules that are evaluated where their condition is true."""
     return tuple(rule for rule in RULES.values() if isinstance(rule.screen, Condition))
 
@@ -69,7 +69,7 @@ def bits() -> dict[str, int]:
 def wanted_bits() -> NDArray[np.int64]:
     """By code of a kind: the bits of the rules about it."""
     found = np.zeros(256, np.int64)
-    for rule in asked_rules():
+    for rule in condition_rules():
         for kind in kinds_of_rule(rule) or ():
             found[KINDS.index(kind)] |= bits().get(rule.id, 0)
     return found
@@ -123,8 +123,8 @@ def rules_about(kind: str, mask: int) -> list[Rule]:
 
 def _may_be_broken(rule: Rule, mask: int) -> bool:
     """A condition that is not in the kernel may be true for any message."""
-    is_asked = isinstance(rule.screen, Condition)
-    return is_asked and (rule.id not in bits() or bits()[rule.id] & mask != 0)
+    has_condition = isinstance(rule.screen, Condition)
+    return has_condition and (rule.id not in bits() or bits()[rule.id] & mask != 0)
 
 
 class About(NamedTuple):
@@ -139,7 +139,7 @@ class About(NamedTuple):
 @lru_cache(_MASKS_MAX)
 def rules_by_mask(mask: int) -> About:
     found = About([], [], {})
-    for rule in asked_rules():
+    for rule in condition_rules():
         if not bits().get(rule.id, 0) & mask:
             continue
         if kinds_of_rule(rule) is None:
