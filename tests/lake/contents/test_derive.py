@@ -47,21 +47,21 @@ class Input:
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Input:
+def staged(tmp_path_factory: pytest.TempPathFactory) -> Input:
     folder = tmp_path_factory.mktemp("staged")
     cases = all_cases()
     ends = {row["capture"]: row["last_ns"] for row in cases.pop("captures")}
-    staged = {name: [arrow(name, found)] for name, found in cases.items()}
+    tables = {name: [arrow(name, found)] for name, found in cases.items()}
     for name in NAMES:
         for table, found in stage(PATHS[name], name).items():
-            staged.setdefault(table, []).append(found)
-    for table, parts in staged.items():
+            tables.setdefault(table, []).append(found)
+    for table, parts in tables.items():
         for part in parts:
             for capture in part["capture"].unique().to_pylist():
                 ends.setdefault(capture, 1 << 62)
             assert part.schema == WRITTEN[table].base.arrow
     tasks = [dict[str, list[str]]() for _ in range(PARTS)]
-    for table, parts in staged.items():
+    for table, parts in tables.items():
         whole = pa.concat_tables(parts)
         for number, task in enumerate(tasks):
             path = str(folder / f"{table}-{number}.parquet")
@@ -71,14 +71,14 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Input:
 
 
 @pytest.fixture(scope="module")
-def by_duckdb(given: Input, tmp_path_factory: pytest.TempPathFactory) -> Files:
+def by_duckdb(staged: Input, tmp_path_factory: pytest.TempPathFactory) -> Files:
     together: dict[str, list[str]] = {}
-    for task in given.tasks:
+    for task in staged.tasks:
         for table, paths in task.items():
             together.setdefault(table, []).extend(paths)
     job: dict[str, Any] = {
         "tasks": [together],
-        "captures_file": given.captures_file,
+        "captures_file": staged.captures_file,
         "folder": str(tmp_path_factory.mktemp("by_duckdb") / "tables"),
         "threads": 1,
         "tables": PUT_TOGETHER,
@@ -98,7 +98,7 @@ class BySpark:
 
 @pytest.fixture(scope="module")
 def by_spark(
-    spark: SparkSession, given: Input, tmp_path_factory: pytest.TempPathFactory
+    spark: SparkSession, staged: Input, tmp_path_factory: pytest.TempPathFactory
 ) -> BySpark:
     """Derives with small batches, so that groups of rows span several of them."""
     folder = tmp_path_factory.mktemp("by_spark")
@@ -114,8 +114,8 @@ def by_spark(
     spark.conf.set(name, "100")
     frames: dict[str, DataFrame] = {}
     for table, declared in {**WRITTEN, "captures": TABLES["captures"]}.items():
-        files = [path for task in given.tasks for path in task.get(table, ())]
-        files = [given.captures_file] if table == "captures" else files
+        files = [path for task in staged.tasks for path in task.get(table, ())]
+        files = [staged.captures_file] if table == "captures" else files
         reader = spark.read.schema(declared.base.spark)
         frames[table] = reader.parquet(*files) if files else spark.createDataFrame([], "x INT")
     made = build_all(frames, keep)

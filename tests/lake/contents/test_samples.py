@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.lake.contents.publications import arrived, counted, found, reached
+from tests.lake.contents.publications import arrived, counted, publication, reached
 from tests.lake.contents.tables import Row, Tables, closed_at, nodes_by_zid
 from tests.trace.publications import Publication, called, calls_of, deliveries_of
 from tests.trace.sidecar import PATHS, digest, sidecar_of
@@ -38,7 +38,7 @@ def test_each_call_of_a_peer_has_one_sample_on_each_link_that_needs_it(tables: T
         assert wanted
         rows = sent_by(tables, "peers_gossip", node)
         assert counted(rows) == wanted
-        assert set(Counter((row["receiver_zid"], found(row)) for row in rows).values()) == {1}
+        assert set(Counter((row["receiver_zid"], publication(row)) for row in rows).values()) == {1}
 
 
 def test_samples_over_a_websocket_are_found(tables: Tables) -> None:

@@ -29,15 +29,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.xdist_group("spark")
 
 FAILURES = (
-    "held_query",
-    "late_reply",
-    "dropped",
-    "at_chunks",
-    "ghost_token",
-    "router_dies",
-    "old_tokens",
-    "line_of_routers",
-    "after_the_last",
+    *("held_query", "late_reply", "dropped", "at_chunks", "ghost_token", "router_dies"),
+    *("old_tokens", "line_of_routers", "after_the_last"),
 )
 VERDICTS = {
     "answered": {"answered"},

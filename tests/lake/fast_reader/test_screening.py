@@ -17,11 +17,7 @@ from zenlake.rules import RULES, Rule
 from zenlake.rules.screens import Condition, Screen
 
 UNDECLARED = (
-    "put-to-many",
-    "batch-too-large",
-    "frame-empty",
-    "control-qos",
-    "response-final-missing",
+    *("put-to-many", "batch-too-large", "frame-empty", "control-qos", "response-final-missing"),
 )
 
 

@@ -37,8 +37,8 @@ def new_rows(capture: str, only: Collection[str] | None = None) -> Rows:
 
 def drain_tables(rows: Rows, is_end: bool = False) -> dict[str, pa.Table]:
     """Tables of the rows that are final; at the end, of all rows."""
-    taken = rows.pop_ready(is_end)
-    return {name: to_arrow(WRITTEN[name], rows.capture, found) for name, found in taken.items()}
+    ready = rows.pop_ready(is_end)
+    return {name: to_arrow(WRITTEN[name], rows.capture, found) for name, found in ready.items()}
 
 
 def to_arrow(table: Table, capture: str, rows: list[Record]) -> pa.Table:

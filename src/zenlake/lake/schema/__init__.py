@@ -11,6 +11,6 @@ from __future__ import annotations
 
 from zenlake.lake.schema.published import TABLES
 from zenlake.lake.schema.staged import STAGED
-from zenlake.lake.schema.table import VERSION, Column, Table
+from zenlake.lake.schema.table import VERSION, Table
 
-__all__ = ["STAGED", "TABLES", "VERSION", "Column", "Table"]
+__all__ = ["STAGED", "TABLES", "VERSION", "Table"]

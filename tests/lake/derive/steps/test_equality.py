@@ -128,20 +128,8 @@ def test_declarations_are_those_of_the_trace(staged: Frames) -> None:
         if not one.session.is_multicast
     ]
     names = (
-        "packet",
-        "entity",
-        "entity_id",
-        "key",
-        "sender_zid",
-        "receiver_zid",
-        "declared_ns",
-        "undeclared_ns",
-        "ended_by",
-        "complete",
-        "distance",
-        "interest_id",
-        "node_id",
-        "told",
+        *("packet", "entity", "entity_id", "key", "sender_zid", "receiver_zid", "declared_ns"),
+        *("undeclared_ns", "ended_by", "complete", "distance", "interest_id", "node_id", "told"),
     )
     lifetimes = declarations.build(staged["declare_events"], staged["sessions"])
     unicast = query(_UNICAST, lifetimes=lifetimes, sessions=staged["sessions"])

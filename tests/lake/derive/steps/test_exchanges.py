@@ -112,7 +112,7 @@ JOIN (SELECT {exchanges.PLACE} AS place, seq, capture FROM {{events}}) AS events
 """`exchanges` identifies events by place."""
 
 
-def given() -> Staged:
+def staged_cases() -> Staged:
     defaults = {
         "side": 0,
         "request_id": 1,
@@ -136,7 +136,7 @@ def given() -> Staged:
 
 @pytest.fixture(scope="module")
 def tables(engine: Engine) -> dict[str, dict[str, list[Row]]]:
-    staged = {**given(), "declare_events": []}
+    staged = {**staged_cases(), "declare_events": []}
     frames = {name: frame(engine, name, rows) for name, rows in staged.items()}
     kept: dict[str, Any] = {"events": frames["exchange_events"]}
     found = built(build_queries, frames, lambda name, one: kept.setdefault(name, one))
