@@ -12,8 +12,6 @@ import pytest
 from tests.lake.contents.tables import Row, Tables, closed_at, seconds
 from tests.trace.sidecar import PATHS, Sidecar, sidecar_of
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 TELLING = ["old_release_1_0_4", "peers_gossip", "routers_ring"]
 SETTLED_SECONDS = 0.1
 RING = ("router0", "router1", "router2", "router3")

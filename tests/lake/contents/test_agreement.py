@@ -17,8 +17,6 @@ from zenlake.lake.measures import recorded_ns
 from zenlake.lake.publish import Store
 from zenlake.lake.summary import Summary, summarise
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 Facts = dict[str, Any]
 ALL = [str(path) for path in PATHS.values()]
 

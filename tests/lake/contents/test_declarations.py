@@ -18,8 +18,6 @@ from tests.trace.test_contents_declarations import (
     undeclared_at,
 )
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 SAID = ("FRAME", "PUSH/PUT", "DECLARE/D_TOKEN")
 """Tables whose rows show that a node sends messages."""
 

@@ -24,8 +24,6 @@ from zenlake.lake.schema.written import WRITTEN
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 CHOSEN = ("liveliness", "mixed_versions", "peers_gossip", "queries", "ros2", "routers_ring")
 NAMES = [*PATHS] if IS_FULL else CHOSEN
 _NOT_BY_SQL = ("captures", "latencies")

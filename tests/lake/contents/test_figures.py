@@ -9,8 +9,6 @@ import pytest
 from tests.lake.contents.tables import Row, Tables
 from tests.trace.test_contents_queries import ASKING
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 def final_of(messages: list[Row], query: Row) -> Row | None:
     """The first RESPONSE_FINAL with the id of the query that was sent to the requester after it."""

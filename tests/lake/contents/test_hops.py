@@ -8,8 +8,6 @@ from tests.lake.contents.questions import Questions, is_root
 from tests.lake.contents.tables import Row, Tables, closed_at, nodes_by_zid
 from tests.trace.test_contents_queries import ANSWERING, ASKING
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 @pytest.mark.parametrize("name", ASKING)
 def test_hops_of_a_trace_begin_with_its_root_and_are_connected(tables: Tables, name: str) -> None:

@@ -15,8 +15,6 @@ from tests.trace.test_contents_liveliness import (
 )
 from zenlake.keyexpr import includes
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 def tokens_declared_to(tables: Tables, name: str, node: str) -> list[Row]:
     zid = sidecar_of(name).zids[node]

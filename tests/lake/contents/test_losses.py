@@ -15,8 +15,6 @@ from tests.trace.sidecar import PATHS, digest_in, sidecar_of
 from tests.trace.test_contents_lossy import is_near_the_ends
 from tests.trace.test_counts import MISSING
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 @pytest.mark.parametrize("name", PATHS)
 def test_complete_captures_have_no_losses(tables: Tables, name: str) -> None:

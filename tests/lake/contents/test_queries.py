@@ -20,8 +20,6 @@ from tests.trace.queries import asked_by, is_pico, recorded_answer
 from tests.trace.sidecar import CLOCK_SECONDS, Sidecar, sidecar_of
 from tests.trace.test_contents_queries import ANSWERING, ASKING, given_by, plain
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 CANCELLED = {"queries": 1}
 
 

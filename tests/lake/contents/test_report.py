@@ -13,8 +13,6 @@ from tests.trace.sidecar import PATHS
 from zenlake.lake.publish import Store
 from zenlake.report import Selection, report
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 def test_every_message_is_counted_in_a_cell(page_data: dict[str, Any], tables: Tables) -> None:
     kinds = sum((tables.counts(name) for name in tables.names()), Counter())

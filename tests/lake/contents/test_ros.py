@@ -18,8 +18,6 @@ from zenlake.lake.errors import LakeError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 _TEXT = (Path(__file__).parents[3] / "docs" / "ros.md").read_text("utf-8")
 QUESTIONS = dict(
     re.findall(r"\n(## .*?|Keys of the bridge.*?)\n.*?```sql\n(.*?)```", _TEXT, re.DOTALL)

@@ -13,8 +13,6 @@ from tests.trace.publications import Publication, called, calls_of, deliveries_o
 from tests.trace.sidecar import PATHS, digest, sidecar_of
 from tests.trace.test_contents_publications import DELIVERING, PUBLISHING, as_sent, needed_by
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 def sent_by(tables: Tables, name: str, node: str) -> list[Row]:
     zid = sidecar_of(name).zids[node]

@@ -20,8 +20,6 @@ from zenlake.lake.schema import TABLES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 IN_DUCKDB = {"STRING": "VARCHAR", "BINARY": "BLOB", "TIMESTAMP": "TIMESTAMP WITH TIME ZONE"}
 AGAIN = ("alias_remapped", "liveliness")
 BINARY_COLUMNS = {"payload", "attachment"}

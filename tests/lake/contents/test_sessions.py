@@ -11,8 +11,6 @@ from tests.trace.expected_sessions import SESSIONS
 from tests.trace.sidecar import PATHS, WITH_COUNTS, Sidecar, sidecar_of
 from tests.trace.test_contents_sessions import WEBSOCKET
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 MIDSTREAM = ("compressed_midstream", "lowlatency_midstream", "midstream")
 TERMS = ("qos", "compression", "lowlatency", "patch", "sn_bits", "batch_size")
 

@@ -26,8 +26,6 @@ from zenlake.why.records import Evidence
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 FAILURES = (
     *("held_query", "late_reply", "dropped", "at_chunks", "ghost_token", "router_dies"),
     *("old_tokens", "line_of_routers", "after_the_last"),
