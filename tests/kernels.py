@@ -16,9 +16,8 @@ from zenlake.lake.derive.publications.hash_kernel import hash_values
 from zenlake.lake.fast_reader import Refusal, survey
 from zenlake.lake.fast_reader.assemble.capture_pass import CapturePass
 from zenlake.lake.fast_reader.assemble.pairs import Pairs
-from zenlake.lake.fast_reader.scan.byte_source import open_bytes
 from zenlake.lake.fast_reader.scan.capture_file import scan_of
-from zenlake.lake.fast_reader.scan.file_window import FileWindow
+from zenlake.lake.fast_reader.scan.file_window import open_window
 
 CAPTURES = Path(__file__).parent / "data" / "captures"
 PATHS = [str(CAPTURES / name) for name in ("cooked_v1.pcap", "alias_remapped.pcapng")]
@@ -42,15 +41,13 @@ def main() -> None:
 
 
 def read_without_decoder(path: str) -> None:
-    source = open_bytes(path)
-    window = FileWindow(source, path)
-    scan = scan_of(window)
-    assert not isinstance(scan, Refusal)
-    capture_pass = CapturePass(window, scan, Pairs(), is_survey=True)
-    capture_pass.begin_chunk()
-    while capture_pass.read_packets():
+    with open_window(path) as window:
+        scan = scan_of(window)
+        assert not isinstance(scan, Refusal)
+        capture_pass = CapturePass(window, scan, Pairs())
         capture_pass.begin_chunk()
-    source.close()
+        while capture_pass.read_packets():
+            capture_pass.begin_chunk()
 
 
 if __name__ == "__main__":

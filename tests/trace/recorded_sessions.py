@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,6 @@ TRUTH: dict[str, dict[str, Any]] = json.loads((DATA / "truth.json").read_text())
 
 def path_of(name: str) -> str:
     return str(DATA / f"{name}.pcapng.gz")
-
-
-def plain(name: str, folder: Path) -> str:
-    """A decompressed copy, for the fast reader."""
-    path = folder / f"{name}.pcapng"
-    path.write_bytes(gzip.decompress(Path(path_of(name)).read_bytes()))
-    return str(path)
 
 
 def sessions_of(name: str) -> list[dict[str, Any]]:

@@ -47,6 +47,13 @@ def kinds() -> tuple[str, ...]:
     return ("", *(kind for message in messages for kind in kinds_of(message)))
 
 
+@cache
+def network_kinds() -> tuple[str, ...]:
+    """The kinds of network messages, whose codes are the highest."""
+    messages = [one for one in LAYOUTS.values() if one.layer == "network"]
+    return tuple(kind for message in messages for kind in kinds_of(message))
+
+
 def path_of(layout: Layout) -> str:
     """The kind of a body up to its own name: `RESPONSE/REPLY` for REPLY."""
     for parent in LAYOUTS.values():

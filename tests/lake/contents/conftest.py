@@ -1,4 +1,4 @@
-"""One lake of all bundled captures for all tests of a process."""
+"""One lake of all bundled captures for all tests of a process, which are in the group `spark`."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.trace.test_contents_own import Got, Sent
 KINDS = {"PUT": "PUSH/PUT", "DEL": "PUSH/DEL"}
 
 
-def found(row: Row) -> Publication:
+def publication(row: Row) -> Publication:
     """All attributes that a publishing call sets."""
     assert row["payload_size"] == (None if row["payload"] is None else len(row["payload"]))
     return Publication(
@@ -33,7 +33,7 @@ def found(row: Row) -> Publication:
 
 def arrived(row: Row) -> Publication:
     """The same as a subscriber receives it: without the reliability."""
-    return found(row)._replace(reliability=None)
+    return publication(row)._replace(reliability=None)
 
 
 def sent(row: Row) -> Sent:
@@ -65,7 +65,7 @@ def got(row: Row) -> Got:
 
 
 def counted(rows: Iterable[Row]) -> Counter[Publication]:
-    return Counter(map(found, rows))
+    return Counter(map(publication, rows))
 
 
 def reached(row: Row, zid: str, protocols: dict[str, str]) -> bool:

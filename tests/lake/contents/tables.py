@@ -8,7 +8,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from tests.trace.sidecar import CLOCK_SECONDS, Sidecar
+from zenlake.lake.publish import Store
 from zenlake.lake.schema import TABLES
+from zenlake.lake.sql import on_duckdb
 
 Row = dict[str, Any]
 
@@ -55,3 +58,23 @@ def _place(row: Row) -> tuple[int, int]:
 
 def seconds(time_ns: int) -> float:
     return time_ns / 1e9
+
+
+def is_near(time: float, time_ns: int | None) -> bool:
+    """Whether a time of a sidecar may be a time of the capture, by another clock."""
+    return time_ns is not None and abs(seconds(time_ns) - time) < CLOCK_SECONDS
+
+
+def closed_at(sidecar: Sidecar, node: str) -> float:
+    """When a node of a sidecar was closed."""
+    (time,) = (row["t"] for row in sidecar.of("close") if row["node"] == node)
+    return float(time)
+
+
+def nodes_by_zid(sidecar: Sidecar) -> dict[str, str]:
+    return {zid: node for node, zid in sidecar.zids.items()}
+
+
+def rows_of_query(lake: Path, sql: str) -> list[tuple[Any, ...]]:
+    with on_duckdb.query(Store(lake).snapshot(), sql) as result:
+        return list(result.rows)

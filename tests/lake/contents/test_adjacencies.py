@@ -9,10 +9,8 @@ from itertools import pairwise
 
 import pytest
 
-from tests.lake.contents.tables import Row, Tables, seconds
+from tests.lake.contents.tables import Row, Tables, closed_at, seconds
 from tests.trace.sidecar import PATHS, Sidecar, sidecar_of
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 TELLING = ["old_release_1_0_4", "peers_gossip", "routers_ring"]
 SETTLED_SECONDS = 0.1
@@ -51,11 +49,6 @@ def weights_in(sidecar: Sidecar) -> dict[tuple[str, str], int]:
 def pairs(sidecar: Sidecar, *nodes: str) -> set[frozenset[str]]:
     zids = [sidecar.zids[node] for node in nodes]
     return {frozenset(pair) for pair in pairwise(zids)}
-
-
-def closed_at(sidecar: Sidecar, node: str) -> float:
-    (time,) = (row["t"] for row in sidecar.of("close") if row["node"] == node)
-    return float(time)
 
 
 def test_the_ring_has_its_links_and_weights(tables: Tables) -> None:

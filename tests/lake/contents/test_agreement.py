@@ -9,23 +9,16 @@ from typing import Any
 
 import pytest
 
+from tests.lake.contents.tables import rows_of_query
 from tests.trace.sidecar import PATHS
 from zenlake import trace
 from zenlake.cli.main import main
 from zenlake.lake.measures import recorded_ns
 from zenlake.lake.publish import Store
-from zenlake.lake.sql import on_duckdb
 from zenlake.lake.summary import Summary, summarise
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 Facts = dict[str, Any]
 ALL = [str(path) for path in PATHS.values()]
-
-
-@pytest.fixture
-def page(page_data: Facts) -> Facts:
-    return page_data
 
 
 @pytest.fixture(scope="module")
@@ -46,20 +39,15 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[Facts]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def rows(lake: Path, sql: str) -> list[tuple[Any, ...]]:
-    with on_duckdb.query(Store(lake).snapshot(), sql) as result:
-        return list(result.rows)
-
-
 def test_messages_and_undecoded_bytes_are_equal(
     lake: Path,
-    page: Facts,
+    page_data: Facts,
     summary: Summary,
     listed: dict[str, Facts],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     decoded = printed(capsys, "decode", "--count", "--json", *ALL)
-    found = rows(lake, "SELECT capture, kind, count(*) FROM messages GROUP BY 1, 2")
+    found = rows_of_query(lake, "SELECT capture, kind, count(*) FROM messages GROUP BY 1, 2")
     counts: dict[str, Facts] = {path: {} for path in ALL}
     for capture, kind, number in found:
         counts[capture][kind] = number
@@ -67,29 +55,29 @@ def test_messages_and_undecoded_bytes_are_equal(
     totals = {path: sum(kinds.values()) for path, kinds in counts.items()}
     assert totals == {path: one["messages"] for path, one in listed.items()}
     messages = sum(totals.values())
-    assert messages == page["overview"]["messages"] == summary.one("messages")["messages"]
+    assert messages == page_data["overview"]["messages"] == summary.one("messages")["messages"]
     undecoded: Counter[str] = Counter()
     for one in decoded:
         undecoded.update(one["undecoded"])
-    assert undecoded == {state: size for state, size, _ in page["overview"]["undecoded"]}
+    assert undecoded == {state: size for state, size, _ in page_data["overview"]["undecoded"]}
 
 
 def test_broken_rules_are_equal(
-    lake: Path, page: Facts, summary: Summary, capsys: pytest.CaptureFixture[str]
+    lake: Path, page_data: Facts, summary: Summary, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = printed(capsys, "check", "--json", *ALL)
     checked = {one["file"]: one for one in lines if one["event"] == "summary"}
     found: dict[str, Counter[str]] = {path: Counter() for path in ALL}
-    for capture, rule, times in rows(lake, "SELECT capture, rule, times FROM violations"):
+    for capture, rule, times in rows_of_query(lake, "SELECT capture, rule, times FROM violations"):
         found[capture][rule] += times
     assert found == {path: one["rules"] for path, one in checked.items()}
     findings = sum(one["event"] == "finding" for one in lines)
-    assert [(findings,)] == rows(lake, "SELECT count(*) FROM violations")
+    assert [(findings,)] == rows_of_query(lake, "SELECT count(*) FROM violations")
     severities: Counter[str] = Counter()
     for one in checked.values():
         severities.update(one["findings"])
     shown: Counter[str] = Counter()
-    for _, word, _, number, *_ in page["violations"]["rules"]:
+    for _, word, _, number, *_ in page_data["violations"]["rules"]:
         shown[word] += number
     assert severities == shown
     answers = summary.answers["severities"]
@@ -98,7 +86,7 @@ def test_broken_rules_are_equal(
 
 
 def test_sessions_packets_and_time_are_equal(
-    page: Facts, summary: Summary, listed: dict[str, Facts]
+    page_data: Facts, summary: Summary, listed: dict[str, Facts]
 ) -> None:
     sessions, packets = 0, 0
     spans: list[tuple[int, int]] = []
@@ -112,22 +100,22 @@ def test_sessions_packets_and_time_are_equal(
         sessions += opened.session_count
         packets += opened.packets
         spans.append(times)
-    assert sessions == page["overview"]["sessions"]
+    assert sessions == page_data["overview"]["sessions"]
     assert sessions == sum(row["sessions"] for row in summary.answers["sessions"])
     assert packets == summary.one("captures")["packets"]
-    assert packets == sum(one["packets"] for one in page["overview"]["captures"])
+    assert packets == sum(one["packets"] for one in page_data["overview"]["captures"])
     seconds = recorded_ns(spans) / 1e9
-    assert seconds == page["overview"]["seconds"] == summary.recorded_seconds
+    assert seconds == page_data["overview"]["seconds"] == summary.recorded_seconds
 
 
 def test_queries_hops_and_samples_are_equal(
-    lake: Path, page: Facts, summary: Summary, listed: dict[str, Facts]
+    lake: Path, page_data: Facts, summary: Summary, listed: dict[str, Facts]
 ) -> None:
     queries = sum(one["queries"] for one in listed.values())
     hops = sum(one["hops"] for one in listed.values())
     assert hops > queries > 0
-    assert queries == page["overview"]["queries"]
+    assert queries == page_data["overview"]["queries"]
     assert queries == sum(row["queries"] for row in summary.answers["verdicts"])
-    assert [(hops,)] == rows(lake, "SELECT count(*) FROM queries")
+    assert [(hops,)] == rows_of_query(lake, "SELECT count(*) FROM queries")
     samples = sum(one["samples"] for one in listed.values())
-    assert [(samples,)] == rows(lake, "SELECT count(*) FROM samples")
+    assert [(samples,)] == rows_of_query(lake, "SELECT count(*) FROM samples")

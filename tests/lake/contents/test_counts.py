@@ -12,8 +12,6 @@ from tests.lake.contents.tables import Tables
 from tests.trace.sidecar import FOLDER, PATHS, WITH_COUNTS, reading_of, sidecar_of
 from tests.trace.test_counts import EXACT, LOSSY, UNDECODED, wire_counts
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 def test_every_capture_is_complete(tables: Tables) -> None:
     assert tables.names() == PATHS.keys()

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from tests.lake.contents.tables import Row, Tables, seconds
+from tests.lake.contents.tables import Row, Tables, is_near, seconds
 from tests.trace.sidecar import CLOCK_SECONDS, PATHS, Sidecar, sidecar_of
 from tests.trace.test_contents_declarations import (
     ASKING,
@@ -17,8 +17,6 @@ from tests.trace.test_contents_declarations import (
     declared_in,
     undeclared_at,
 )
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 SAID = ("FRAME", "PUSH/PUT", "DECLARE/D_TOKEN")
 """Tables whose rows show that a node sends messages."""
@@ -84,14 +82,10 @@ def test_each_call_has_a_lifetime_at_its_time(tables: Tables, name: str) -> None
             life["sender_zid"] == zid
             and (life["entity"], life["key"]) == (ENTITIES[row["op"]], row["key"])
             and bool(life["complete"]) == row.get("complete", False)
-            and is_at(row["t"], life["declared_ns"])
-            and (end is None or is_at(end, life["undeclared_ns"]))
+            and is_near(row["t"], life["declared_ns"])
+            and (end is None or is_near(end, life["undeclared_ns"]))
             for life in lifetimes
         ), row
-
-
-def is_at(time: float, time_ns: int | None) -> bool:
-    return time_ns is not None and abs(seconds(time_ns) - time) < CLOCK_SECONDS
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -132,14 +126,10 @@ def test_no_lifetime_ends_before_it_begins(tables: Tables, name: str) -> None:
 
 @pytest.mark.parametrize("name", PUBLISHING)
 def test_each_publisher_and_querier_sends_an_interest(tables: Tables, name: str) -> None:
-    sidecar = sidecar_of(name)
+    sidecar, interests = sidecar_of(name), tables.of(name, "interests")
     for op, letter in ASKING.items():
         for row in sidecar.of(op):
-            assert any(is_asked_by(sidecar, row, letter, life) for life in interests(tables, name))
-
-
-def interests(tables: Tables, name: str) -> list[Row]:
-    return tables.of(name, "interests")
+            assert any(is_asked_by(sidecar, row, letter, life) for life in interests)
 
 
 def is_asked_by(sidecar: Sidecar, row: Row, letter: str, life: Row) -> bool:
@@ -149,8 +139,8 @@ def is_asked_by(sidecar: Sidecar, row: Row, letter: str, life: Row) -> bool:
         and life["key"] == row["key"]
         and letter in life["options"]
         and life["mode"] == "current_future"
-        and is_at(row["t"], life["opened_ns"])
-        and (end is None or (life["ended_by"] == "closed" and is_at(end, life["closed_ns"])))
+        and is_near(row["t"], life["opened_ns"])
+        and (end is None or (life["ended_by"] == "closed" and is_near(end, life["closed_ns"])))
     )
 
 
@@ -159,7 +149,7 @@ def test_each_sent_interest_has_a_row_and_is_answered(tables: Tables, name: str)
     """All modes except FINAL; interests of mode CURRENT end with D_FINAL."""
     messages = tables.of(name, "messages")
     sent = {row["seq"] for row in messages if row["kind"] == "INTEREST"}
-    rows = {row["seq"]: row for row in interests(tables, name)}
+    rows = {row["seq"]: row for row in tables.of(name, "interests")}
     assert rows.keys() <= sent
     finals = [row for row in rows.values() if row["ended_by"] == "closed"]
     assert len(sent) - len(rows) == len(finals)

@@ -12,19 +12,17 @@ import pytest
 
 from tests.chance import IS_FULL
 from tests.lake.derive.steps.all_cases import all_cases
-from tests.lake.derive.steps.cases import arrow
+from tests.lake.derive.steps.cases import arrow, build_all
 from tests.lake.source.reading import rows
+from tests.lake.staging import write_captures
 from tests.trace.sidecar import PATHS
 from zenlake.lake.derive.derive_task import derive_captures
-from zenlake.lake.derive.steps import build_all
 from zenlake.lake.exact_reader.exact_tables import stage
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.written import WRITTEN
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 CHOSEN = ("liveliness", "mixed_versions", "peers_gossip", "queries", "ros2", "routers_ring")
 NAMES = [*PATHS] if IS_FULL else CHOSEN
@@ -43,47 +41,42 @@ class Input:
     """Real captures, and the cases of `tests/lake/derive/steps`."""
 
     tasks: list[dict[str, list[str]]]
-    captures: list[str]
-    captures_file: Path
+    captures_file: str
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Input:
+def staged(tmp_path_factory: pytest.TempPathFactory) -> Input:
     folder = tmp_path_factory.mktemp("staged")
     cases = all_cases()
     ends = {row["capture"]: row["last_ns"] for row in cases.pop("captures")}
-    staged = {name: [arrow(name, found)] for name, found in cases.items()}
+    tables = {name: [arrow(name, found)] for name, found in cases.items()}
     for name in NAMES:
-        for table, found in stage(str(PATHS[name]), name).items():
-            staged.setdefault(table, []).append(found)
-    for table, parts in staged.items():
+        for table, found in stage(PATHS[name], name).items():
+            tables.setdefault(table, []).append(found)
+    for table, parts in tables.items():
         for part in parts:
             for capture in part["capture"].unique().to_pylist():
                 ends.setdefault(capture, 1 << 62)
             assert part.schema == WRITTEN[table].base.arrow
     tasks = [dict[str, list[str]]() for _ in range(PARTS)]
-    for table, parts in staged.items():
+    for table, parts in tables.items():
         whole = pa.concat_tables(parts)
         for number, task in enumerate(tasks):
             path = str(folder / f"{table}-{number}.parquet")
             pq.write_table(whole.take(list(range(number, len(whole), PARTS))), path)
             task[table] = [path]
-    captures = [{"capture": name, "last_ns": last} for name, last in ends.items()]
-    captures_file = folder / "captures.parquet"
-    pq.write_table(pa.Table.from_pylist(captures, TABLES["captures"].arrow), captures_file)
-    return Input(tasks, [*ends], captures_file)
+    return Input(tasks, write_captures(folder, ends))
 
 
 @pytest.fixture(scope="module")
-def by_duckdb(given: Input, tmp_path_factory: pytest.TempPathFactory) -> Files:
+def by_duckdb(staged: Input, tmp_path_factory: pytest.TempPathFactory) -> Files:
     together: dict[str, list[str]] = {}
-    for task in given.tasks:
+    for task in staged.tasks:
         for table, paths in task.items():
             together.setdefault(table, []).extend(paths)
     job: dict[str, Any] = {
         "tasks": [together],
-        "captures": given.captures,
-        "captures_file": str(given.captures_file),
+        "captures_file": staged.captures_file,
         "folder": str(tmp_path_factory.mktemp("by_duckdb") / "tables"),
         "threads": 1,
         "tables": PUT_TOGETHER,
@@ -103,7 +96,7 @@ class BySpark:
 
 @pytest.fixture(scope="module")
 def by_spark(
-    spark: SparkSession, given: Input, tmp_path_factory: pytest.TempPathFactory
+    spark: SparkSession, staged: Input, tmp_path_factory: pytest.TempPathFactory
 ) -> BySpark:
     """Derives with small batches, so that groups of rows span several of them."""
     folder = tmp_path_factory.mktemp("by_spark")
@@ -119,8 +112,8 @@ def by_spark(
     spark.conf.set(name, "100")
     frames: dict[str, DataFrame] = {}
     for table, declared in {**WRITTEN, "captures": TABLES["captures"]}.items():
-        files = [path for task in given.tasks for path in task.get(table, ())]
-        files = [str(given.captures_file)] if table == "captures" else files
+        files = [path for task in staged.tasks for path in task.get(table, ())]
+        files = [staged.captures_file] if table == "captures" else files
         reader = spark.read.schema(declared.base.spark)
         frames[table] = reader.parquet(*files) if files else spark.createDataFrame([], "x INT")
     made = build_all(frames, keep)

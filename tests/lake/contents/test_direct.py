@@ -15,8 +15,6 @@ from zenlake.lake import direct
 from zenlake.lake.publish import Snapshot
 from zenlake.lake.schema import TABLES
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 @pytest.fixture(scope="module")
 def snapshot() -> Iterator[Snapshot]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.lake.contents.questions import Questions, is_root
-from tests.lake.contents.tables import Row, Tables
+from tests.lake.contents.tables import Row, Tables, closed_at, nodes_by_zid
 from tests.trace.test_contents_queries import ANSWERING, ASKING
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 
 @pytest.mark.parametrize("name", ASKING)
@@ -31,9 +29,11 @@ def test_hops_of_a_trace_begin_with_its_root_and_are_connected(tables: Tables, n
 
 
 def same_question(hop: Row, root: Row) -> bool:
-    columns = ("key", "parameters", "target", "consolidation", "timeout_ms", "payload")
-    more = ("encoding", "attachment", "budget")
-    return all((hop[column] or None) == (root[column] or None) for column in (*columns, *more))
+    columns = (
+        *("key", "parameters", "target", "consolidation", "timeout_ms", "payload"),
+        *("encoding", "attachment", "budget"),
+    )
+    return all((hop[column] or None) == (root[column] or None) for column in columns)
 
 
 @pytest.mark.parametrize("name", ANSWERING)
@@ -45,7 +45,7 @@ def test_traces_lead_to_the_queryables_that_were_called(tables: Tables, name: st
         row = questions.last_hop(received)
         calls.setdefault(row["trace_id"], set()).add(received["node"])
     assert calls or name == "encrypted_links", "there the answer comes over TLS"
-    names = {zid: node for node, zid in sidecar.zids.items()}
+    names = nodes_by_zid(sidecar)
     routers = {node for node, zid in sidecar.zids.items() if sidecar.roles[zid] == "router"}
     for get, root in questions.gets:
         path = parents_of(questions.hops(root))
@@ -78,7 +78,7 @@ def way_to(path: dict[str | None, str], zid: str) -> list[str]:
 def test_queries_around_the_ring_take_the_lighter_links_while_they_exist(tables: Tables) -> None:
     questions = Questions(tables, "routers_ring")
     sidecar = questions.sidecar
-    (left_at,) = (row["t"] for row in sidecar.of("close") if row["node"] == "router1")
+    left_at = closed_at(sidecar, "router1")
     through = []
     for get, root in questions.gets:
         way = way_to(parents_of(questions.hops(root)), sidecar.zids["right"])
@@ -102,8 +102,7 @@ def test_replies_of_all_hops_belong_to_the_trace(tables: Tables, name: str) -> N
         ends = [hop for hop in hops if not any(is_after(hop, one) for one in hops)]
         if ends == [root]:
             continue
-        given = sum(hop["replies"] for hop in ends)
-        assert root["replies"] == given
+        assert root["replies"] == sum(hop["replies"] for hop in ends)
         assert root["final_ms"] >= max(hop["final_ms"] for hop in ends)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.lake.contents.tables import Row, Tables, seconds
+from tests.lake.contents.tables import Row, Tables, is_near, seconds
 from tests.trace.sidecar import CLOCK_SECONDS, is_captured, sidecar_of
 from tests.trace.test_contents_liveliness import (
     ASKING,
@@ -15,8 +15,6 @@ from tests.trace.test_contents_liveliness import (
 )
 from zenlake.keyexpr import includes
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 def tokens_declared_to(tables: Tables, name: str, node: str) -> list[Row]:
     zid = sidecar_of(name).zids[node]
@@ -25,10 +23,6 @@ def tokens_declared_to(tables: Tables, name: str, node: str) -> list[Row]:
         for row in tables.of(name, "declarations")
         if row["entity"] == "token" and row["receiver_zid"] == zid
     ]
-
-
-def is_near(time: float, time_ns: int | None) -> bool:
-    return time_ns is not None and abs(seconds(time_ns) - time) < CLOCK_SECONDS
 
 
 @pytest.mark.parametrize("name", WATCHING)

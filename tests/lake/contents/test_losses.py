@@ -8,14 +8,12 @@ from collections import Counter
 
 import pytest
 
-from tests.lake.contents.publications import arrived, counted, found
+from tests.lake.contents.publications import arrived, counted, publication
 from tests.lake.contents.tables import Row, Tables
 from tests.trace.publications import Publication, called, calls_of, delivered
 from tests.trace.sidecar import PATHS, digest_in, sidecar_of
 from tests.trace.test_contents_lossy import is_near_the_ends
 from tests.trace.test_counts import MISSING
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -142,7 +140,7 @@ def test_midstream_has_every_call_and_null_for_unknown_keys(tables: Tables) -> N
         return call._replace(key=None) if call.key == "mid/pub/early" else call
 
     puts = [row for row in sidecar.events if row["op"] == "put"]
-    sent = Counter(map(found, pushed(tables, is_to_router=True)))
+    sent = Counter(map(publication, pushed(tables, is_to_router=True)))
     within = Counter(known(row) for row in puts if row["on_wire"] == "within")
     near = Counter(known(row) for row in puts if is_near_the_ends(row, sidecar.capture))
     assert not within - sent - near

@@ -7,8 +7,6 @@ import pytest
 from tests.lake.contents.tables import Tables
 from tests.trace.sidecar import PATHS, sidecar_of
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 NOT_SEEN = {
     "compressed_midstream": "router sub pub",
     "encrypted_links": "tls quic",

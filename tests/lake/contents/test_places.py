@@ -12,8 +12,6 @@ from tests.lake.contents.tables import Row, Tables
 from tests.trace.sidecar import PATHS, sidecar_of
 from zenlake.lake.schema import TABLES
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 PLACED = [name for name, table in TABLES.items() if {"link", "packet", "time_ns"} <= {*table.names}]
 SENT = ("samples", "declarations", "interests")
 ASKED = ("queries", "replies")

@@ -20,8 +20,6 @@ from tests.trace.queries import asked_by, is_pico, recorded_answer
 from tests.trace.sidecar import CLOCK_SECONDS, Sidecar, sidecar_of
 from tests.trace.test_contents_queries import ANSWERING, ASKING, given_by, plain
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 CANCELLED = {"queries": 1}
 
 
@@ -152,7 +150,7 @@ def test_attachments_of_replies_are_in_the_tables(tables: Tables) -> None:
     questions = Questions(tables, "queries")
     for get, row in questions.gets:
         wanted = sum(one.get("attachment") is not None for one in get["replies"])
-        found = [said(tables, one, "attachment") for one in questions.replies_to(row)]
+        found = [column_or_detail(tables, one, "attachment") for one in questions.replies_to(row)]
         assert sum(one is not None for one in found) >= wanted
 
 
@@ -167,10 +165,10 @@ def test_congestion_control_of_replies_is_in_the_tables(tables: Tables) -> None:
     assert len(chosen) == 1
     for _, row in chosen:
         for one in (row, *questions.replies_to(row)):
-            assert said(tables, one, "congestion") == "drop"
-            assert said(tables, one, "express")
+            assert column_or_detail(tables, one, "congestion") == "drop"
+            assert column_or_detail(tables, one, "express")
 
 
-def said(tables: Tables, row: Row, name: str) -> Any:
+def column_or_detail(tables: Tables, row: Row, name: str) -> Any:
     """The value of a column, or of the detail of its message."""
     return row[name] if name in row else detail(tables, "queries", row["seq"]).get(name)

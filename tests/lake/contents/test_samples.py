@@ -7,13 +7,11 @@ from itertools import pairwise
 
 import pytest
 
-from tests.lake.contents.publications import arrived, counted, found, reached
-from tests.lake.contents.tables import Row, Tables
+from tests.lake.contents.publications import arrived, counted, publication, reached
+from tests.lake.contents.tables import Row, Tables, closed_at, nodes_by_zid
 from tests.trace.publications import Publication, called, calls_of, deliveries_of
 from tests.trace.sidecar import PATHS, digest, sidecar_of
 from tests.trace.test_contents_publications import DELIVERING, PUBLISHING, as_sent, needed_by
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 
 def sent_by(tables: Tables, name: str, node: str) -> list[Row]:
@@ -38,7 +36,7 @@ def test_each_call_of_a_peer_has_one_sample_on_each_link_that_needs_it(tables: T
         assert wanted
         rows = sent_by(tables, "peers_gossip", node)
         assert counted(rows) == wanted
-        assert set(Counter((row["receiver_zid"], found(row)) for row in rows).values()) == {1}
+        assert set(Counter((row["receiver_zid"], publication(row)) for row in rows).values()) == {1}
 
 
 def test_samples_over_a_websocket_are_found(tables: Tables) -> None:
@@ -77,7 +75,7 @@ def test_each_delivery_has_a_sample_on_a_captured_link(tables: Tables, name: str
 def test_each_publication_crosses_the_ring_hop_by_hop(tables: Tables) -> None:
     """Samples take links of low weight while these exist, and others after a router left."""
     sidecar = sidecar_of("routers_ring")
-    (left_at,) = (row["t"] for row in sidecar.of("close") if row["node"] == "router1")
+    left_at = closed_at(sidecar, "router1")
     ways: Counter[tuple[str, ...]] = Counter()
     for call in sidecar.of("put"):
         rows = [
@@ -87,7 +85,7 @@ def test_each_publication_crosses_the_ring_hop_by_hop(tables: Tables) -> None:
         ]
         hops = [(row["sender_zid"], row["receiver_zid"]) for row in rows]
         assert all(one[1] == other[0] for one, other in pairwise(hops))
-        names = {zid: node for node, zid in sidecar.zids.items()}
+        names = nodes_by_zid(sidecar)
         way = (*(names[zid] for zid, _ in hops), names[hops[-1][1]])
         through = "router1" if call["t"] < left_at else "router3"
         assert way == ("left", "router0", through, "router2", "right")

@@ -12,8 +12,6 @@ from tests.trace.sidecar import OWN, Sidecar, is_captured, sidecar_of
 from tests.trace.test_contents_own import MIDSTREAM, got_by
 from tests.trace.test_contents_own import sent_by as sent_in_call
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 def to_router(tables: Tables, name: str) -> list[Row]:
     """Without a handshake: samples to the listening port of the router."""

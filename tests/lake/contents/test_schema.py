@@ -20,11 +20,14 @@ from zenlake.lake.schema import TABLES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 IN_DUCKDB = {"STRING": "VARCHAR", "BINARY": "BLOB", "TIMESTAMP": "TIMESTAMP WITH TIME ZONE"}
 AGAIN = ("alias_remapped", "liveliness")
 BINARY_COLUMNS = {"payload", "attachment"}
+TYPES_BY_ENDING = {
+    **dict.fromkeys(("ns", "id", "eid", "sn", "seq"), "BIGINT"),
+    **{"zid": "STRING", "ms": "DOUBLE"},
+}
+"""Types of columns by the last word of their names."""
 SPARK_KEY = b"org.apache.spark.sql.parquet.row.metadata"
 
 
@@ -74,21 +77,11 @@ def test_duckdb_reads_the_files_of_a_pattern(lake: Path, tables: Tables, table: 
 
 
 def test_types_follow_the_naming_rules() -> None:
-    """`*_ns`, ids and counts BIGINT; payloads and attachments BINARY."""
     for table in TABLES.values():
         for column in table.columns:
             assert (column.type == "BINARY") == (column.name in BINARY_COLUMNS)
-            assert not column.name.endswith("_ns") or column.type == "BIGINT"
-            if column.name.endswith(("_id", "_eid", "_sn", "_seq")):
-                assert column.type == "BIGINT"
-            if column.name.endswith("_zid"):
-                assert column.type == "STRING"
-
-
-def test_milliseconds_are_double() -> None:
-    for table in TABLES.values():
-        for column in table.columns:
-            assert not column.name.endswith("_ms") or column.type == "DOUBLE", column
+            _, _, ending = column.name.rpartition("_")
+            assert column.type == TYPES_BY_ENDING.get(ending, column.type), column
 
 
 def test_values_of_words_are_the_documented_ones(tables: Tables) -> None:

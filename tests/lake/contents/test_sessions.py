@@ -6,19 +6,17 @@ import json
 
 import pytest
 
-from tests.lake.contents.tables import Row, Tables
+from tests.lake.contents.tables import Row, Tables, nodes_by_zid
 from tests.trace.expected_sessions import SESSIONS
 from tests.trace.sidecar import PATHS, WITH_COUNTS, Sidecar, sidecar_of
 from tests.trace.test_contents_sessions import WEBSOCKET
-
-pytestmark = pytest.mark.xdist_group("spark")
 
 MIDSTREAM = ("compressed_midstream", "lowlatency_midstream", "midstream")
 TERMS = ("qos", "compression", "lowlatency", "patch", "sn_bits", "batch_size")
 
 
 def described(sidecar: Sidecar, row: Row) -> str:
-    names = {zid: node for node, zid in sidecar.zids.items()}
+    names = nodes_by_zid(sidecar)
     zids = row["opener_zid"], row["acceptor_zid"]
     one, other = ("-" if zid is None else names.get(zid, "?") for zid in zids)
     return f"{one} {other} {row['outcome']} {row['links']}"
@@ -26,13 +24,9 @@ def described(sidecar: Sidecar, row: Row) -> str:
 
 def session_of(tables: Tables, name: str, description: str) -> Row:
     sidecar = sidecar_of(name)
-    rows = [
-        row
-        for row in tables.of(name, "sessions")
-        if described(sidecar, row).startswith(description)
-    ]
-    assert len(rows) == 1
-    return rows[0]
+    rows = tables.of(name, "sessions")
+    (found,) = (row for row in rows if described(sidecar, row).startswith(description))
+    return found
 
 
 @pytest.mark.parametrize("name", PATHS)

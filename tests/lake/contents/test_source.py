@@ -17,8 +17,6 @@ from zenlake.lake.schema import TABLES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 _CHOSEN = (
     *("queries", "ros2", "routers_ring", "liveliness", "snaplen", "multicast", "lowlatency"),

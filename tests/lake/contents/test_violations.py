@@ -8,8 +8,6 @@ from tests.lake.contents.tables import Tables
 from tests.trace.sidecar import PATHS
 from zenlake import rules, trace
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 @pytest.mark.parametrize("name", PATHS)
 def test_rows_are_the_findings_of_check(tables: Tables, name: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.lake.contents.tables import Tables, name_of
+from tests.lake.derive.duck.test_session_stories import stories_of
 from tests.trace.sidecar import PATHS
 from tests.why.bundled_stories import path_of
 from zenlake.cli.main import main
@@ -25,18 +26,9 @@ from zenlake.why.records import Evidence
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 FAILURES = (
-    "held_query",
-    "late_reply",
-    "dropped",
-    "at_chunks",
-    "ghost_token",
-    "router_dies",
-    "old_tokens",
-    "line_of_routers",
-    "after_the_last",
+    *("held_query", "late_reply", "dropped", "at_chunks", "ghost_token", "router_dies"),
+    *("old_tokens", "line_of_routers", "after_the_last"),
 )
 VERDICTS = {
     "answered": {"answered"},
@@ -64,14 +56,9 @@ def failures(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> P
 
 def stories_of_lake(lake: Path, wanted: Scope) -> dict[str, list[Any]]:
     return {
-        evidence.capture: _stories(report(evidence, wanted))
+        evidence.capture: stories_of(report(evidence, wanted))
         for evidence in read_lake(str(lake), wanted)
     }
-
-
-def _stories(made: Any) -> list[Any]:
-    roles = made.evidence.roles
-    return [*(story.as_json(roles) for story in made.stories), made.counts]
 
 
 @pytest.fixture(scope="module")
@@ -80,14 +67,14 @@ def everything(lake: Path) -> list[Evidence]:
     return list(read_lake(str(lake), EVERYTHING))
 
 
-def test_bundled_captures_have_the_same_stories(everything: list[Evidence]) -> None:
+def test_bundled_captures_have_the_samestories_of(everything: list[Evidence]) -> None:
     assert len(everything) >= 28
     for evidence in everything:
         expected = report(read_capture(evidence.capture, EVERYTHING), EVERYTHING)
-        assert _stories(report(evidence, EVERYTHING)) == _stories(expected), evidence.capture
+        assert stories_of(report(evidence, EVERYTHING)) == stories_of(expected), evidence.capture
 
 
-def test_failures_of_bundled_captures_have_the_same_stories(lake: Path) -> None:
+def test_failures_of_bundled_captures_have_the_samestories_of(lake: Path) -> None:
     """All captures with failures, and two without."""
     expected = {
         capture: report(read_capture(capture, Scope()), Scope())
@@ -102,7 +89,7 @@ def test_failures_of_bundled_captures_have_the_same_stories(lake: Path) -> None:
     ):
         for capture in chosen:
             [evidence] = read_tables(connection, Scope(), capture)
-            assert _stories(report(evidence, Scope())) == _stories(expected[capture]), capture
+            assert stories_of(report(evidence, Scope())) == stories_of(expected[capture]), capture
 
 
 @pytest.mark.parametrize(
@@ -117,12 +104,12 @@ def test_failures_of_bundled_captures_have_the_same_stories(lake: Path) -> None:
     ],
     ids=str,
 )
-def test_recorded_failures_have_the_same_stories(failures: Path, wanted: Scope) -> None:
+def test_recorded_failures_have_the_samestories_of(failures: Path, wanted: Scope) -> None:
     found = stories_of_lake(failures, wanted)
     assert sorted(found) == sorted(path_of(name) for name in FAILURES)
     assert sum(len(stories) - 1 for stories in found.values()) >= 1
     for capture, stories in found.items():
-        assert stories == _stories(report(read_capture(capture, wanted), wanted)), capture
+        assert stories == stories_of(report(read_capture(capture, wanted), wanted)), capture
 
 
 def test_only_listed_causes_and_verdicts_are_compared() -> None:

@@ -9,13 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.lake.staging import stage_files, write_captures
 from tests.trace.sidecar import PATHS
 from zenlake.lake.derive import derive_task
 from zenlake.lake.derive.crossing import PROOFS, crossing_tables
 from zenlake.lake.derive.derive_task import Attempt, attempts, derive_captures
-from zenlake.lake.exact_reader.exact_tables import stage
 from zenlake.lake.jobs import Job
-from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.spanning import SPANNING
 
 NAME = "queries"
@@ -31,27 +30,22 @@ Tables = dict[str, list[dict[str, Any]]]
 def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
     """Derives all tables of one capture."""
     folder = tmp_path_factory.mktemp("staged")
-    files = {}
-    for table, rows in stage(str(PATHS[NAME]), NAME).items():
-        files[table] = [str(folder / f"{table}.parquet")]
-        pq.write_table(rows, files[table][0])
-    captures = folder / "captures.parquet"
-    row = {"capture": NAME, "last_ns": 1 << 62}
-    pq.write_table(pa.Table.from_pylist([row], TABLES["captures"].arrow), captures)
-    return {"tasks": [files], "captures_file": str(captures), "threads": THREADS}
+    captures = write_captures(folder, {NAME: 1 << 62})
+    files = stage_files(PATHS[NAME], NAME, folder)
+    return {"tasks": [files], "captures_file": captures, "threads": THREADS}
 
 
 @pytest.fixture
 def tried(monkeypatch: pytest.MonkeyPatch) -> list[Attempt]:
     """The attempts that are made."""
     found: list[Attempt] = []
-    derived = derive_task._derived
+    derived = derive_task._run_builds
 
     def recorded(job: Job, builds: Any, folder: Path, attempt: Attempt) -> Any:
         found.append(attempt)
         return derived(job, builds, folder, attempt)
 
-    monkeypatch.setattr(derive_task, "_derived", recorded)
+    monkeypatch.setattr(derive_task, "_run_builds", recorded)
     return found
 
 
@@ -70,10 +64,7 @@ def tables_of(result: dict[str, Any]) -> Tables:
 def test_steps_are_repeated_until_the_memory_is_enough(
     job: Job, tried: list[Attempt], tmp_path: Path
 ) -> None:
-    (tmp_path / "ample").mkdir()
-    ample = derive_captures(
-        {**job, "folder": str(tmp_path / "ample"), "memory_bytes": ENOUGH_BYTES}
-    )
+    ample = derived(job, tmp_path / "ample", ENOUGH_BYTES)
     assert tried == attempts(THREADS, ENOUGH_BYTES)[:1]
     tried.clear()
     scarce = derived(job, tmp_path / "scarce", SCARCE_BYTES)

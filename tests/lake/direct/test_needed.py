@@ -38,10 +38,10 @@ def test_listed_inputs_and_outputs_of_builds_are_those_of_their_steps(tmp_path: 
     for build in (*BUILDS, *OF_SPLIT, *ACROSS_SPLITS):
         with Engine(tmp_path) as engine:
             frames = build_tables(engine, [], [], builds=[build])
-            assert set(frames) == build.gives
+            assert set(frames) == build.makes
             read = frozenset[str]().union(*(one.sources for all in frames.values() for one in all))
             assert read - {"captures"} == build.reads
-        given |= build.gives
+        given |= build.makes
     assert given | {"captures"} | (set(WRITTEN) & set(TABLES)) == set(TABLES) | set(SPANNING)
 
 

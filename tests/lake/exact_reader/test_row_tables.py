@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from zenlake.lake.exact_reader.row_tables import BIGINT_MAX, to_arrow
+from zenlake.lake.exact_reader.row_tables import to_arrow
+from zenlake.lake.schema.table import BIGINT_MAX
 from zenlake.lake.schema.written import WRITTEN
 from zenlake.trace.rows._generated.records import NodeEventsRow
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from zenlake.trace import MessageSeen, Missing, SessionChanged, Undecoded
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
 from zenlake.trace.trace import Trace
 
+packet_fields = attrgetter("number", "time_ns", "link_type", "data", "original_bytes", "interface")
 Batch = tuple[int, int, int, bytes]
 """Direction, packet, time, content."""
 
@@ -71,17 +73,6 @@ class ExactReading:
         )
 
 
-def packet_fields(packet: Packet) -> tuple[int, int, int, bytes, int, int]:
-    return (
-        packet.number,
-        packet.time_ns,
-        packet.link_type,
-        packet.data,
-        packet.original_bytes,
-        packet.interface,
-    )
-
-
 def compare(path: str, found: Survey, chunk_bytes: int = CHUNK_BYTES) -> int:
     """Asserts that both readers agree; returns the number of messages on regular pairs."""
     exact = ExactReading(path)
@@ -95,10 +86,11 @@ def compare(path: str, found: Survey, chunk_bytes: int = CHUNK_BYTES) -> int:
     wanted = np.ones(len(found), np.bool_)
     for chunk in read(path, found, wanted, with_other=True, chunk_bytes=chunk_bytes):
         forwarded += chunk.packets
-        for index, pair in enumerate(chunk.pair.tolist()):
-            content = chunk.data[chunk.bounds[index] : chunk.bounds[index + 1]].tobytes()
-            direction, packet = int(chunk.direction[index]), int(chunk.packet[index])
-            batches[pair].append((direction, packet, int(chunk.time_ns[index]), content))
+        units = chunk.units
+        for index, pair in enumerate(units.pair.tolist()):
+            direction, packet = int(units.direction[index]), int(units.packet[index])
+            time_ns = int(units.time_ns[index])
+            batches[pair].append((direction, packet, time_ns, units.content(index)))
             order.append((found.link_name(pair), direction, packet))
     messages = 0
     regular = set(np.flatnonzero(found.regular).tolist())

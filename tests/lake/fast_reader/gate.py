@@ -14,9 +14,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from tests.lake.fast_reader.captures import PATHS, plain
 from tests.lake.fast_reader.comparison import compare
 from tests.lake.fast_reader.mutations import load, mutated_bytes, mutated_packets, store
-from tests.lake.fast_reader.test_both_readers import PATHS, plain
 from zenlake.lake.fast_reader import Refusal, survey
 
 _CAPTURE_BYTES_MAX = 300_000

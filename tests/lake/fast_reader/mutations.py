@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 from zenlake.capture.files import packets
@@ -54,6 +55,18 @@ def mutated_packets(whole: list[Packet], chance: random.Random) -> list[Packet]:
             case 6:
                 del found[chance.randrange(1, len(found)) :]
     return found
+
+
+def mutations(original: Path, path: Path, count: int) -> Iterator[tuple[int, random.Random]]:
+    """Writes mutations to `path`, one of the packets, the next of the bytes; yields their seeds."""
+    content, whole = original.read_bytes(), load(original)
+    for seed in range(count):
+        chance = random.Random(seed)
+        if seed % 2:
+            path.write_bytes(mutated_bytes(content, chance))
+        else:
+            store(path, mutated_packets(whole, chance))
+        yield seed, chance
 
 
 def _with(packet: Packet, data: bytes) -> Packet:

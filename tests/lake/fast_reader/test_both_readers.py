@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pytest
 
+from tests.lake.fast_reader.captures import CAPTURES, PATHS, plain, surveyed
 from tests.lake.fast_reader.comparison import ExactReading, compare
 from zenlake.lake.fast_reader import Survey, survey
-
-CAPTURES = Path(__file__).parents[2] / "data" / "captures"
-PATHS = sorted(path for path in CAPTURES.rglob("*") if ".pcap" in path.name)
 
 ORDINARY = (
     *("alias_remapped", "cooked_v1", "cooked_v2", "encrypted_links", "fragments", "ipv6_router"),
@@ -27,20 +24,10 @@ IRREGULAR = (
 """Captures without a regular pair."""
 
 
-def plain(path: Path, folder: Path) -> str:
-    if path.suffix != ".gz":
-        return str(path)
-    target = folder / path.stem
-    target.write_bytes(gzip.decompress(path.read_bytes()))
-    return str(target)
-
-
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
 def test_readers_agree_on_real_captures(path: Path, tmp_path: Path) -> None:
     name = plain(path, tmp_path)
-    found = survey(name)
-    assert isinstance(found, Survey)
-    messages = compare(name, found)
+    messages = compare(name, surveyed(name))
     stem = path.name.partition(".")[0]
     if stem in ORDINARY:
         assert messages == ExactReading(name).tcp_messages > 0
@@ -52,9 +39,7 @@ def test_small_chunks_have_the_same_result(tmp_path: Path) -> None:
     """Batches, chains of fragments and pairs span several chunks."""
     for stem in ("fragments", "routers_ring"):
         name = plain(CAPTURES / f"{stem}.pcapng.gz", tmp_path)
-        whole, small = survey(name), survey(name, chunk_bytes=1_000)
-        assert isinstance(whole, Survey)
-        assert isinstance(small, Survey)
+        whole, small = surveyed(name), surveyed(name, chunk_bytes=1_000)
         assert whole.reason.tolist() == small.reason.tolist()
         assert compare(name, small, chunk_bytes=1_000) == compare(name, small)
 

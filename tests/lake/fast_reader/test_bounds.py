@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.lake.fast_reader.captures import CAPTURES, plain, surveyed
 from tests.lake.fast_reader.mutations import load, store
-from tests.lake.fast_reader.test_both_readers import CAPTURES, plain
-from zenlake.capture.packet import Packet
+from tests.lake.fast_reader.segments import INIT, tcp
 from zenlake.columnar.fields import columns
 from zenlake.errors import CaptureError, LocalError
 from zenlake.lake.fast_reader import Refusal, Survey, read, survey
@@ -28,20 +27,6 @@ CAPTURE = CAPTURES / "alias_remapped.pcapng"
 _PACKAGE = "zenlake.lake.fast_reader.assemble"
 
 
-def surveyed(path: Path) -> Survey:
-    found = survey(str(path))
-    assert isinstance(found, Survey)
-    return found
-
-
-def tcp(port: int, seq: int, flags: int, payload: bytes) -> Packet:
-    """A TCP segment from one host to another, in raw IPv4."""
-    size = 40 + len(payload)
-    ip = struct.pack("!BBHHHBBH", 0x45, 0, size, 0, 0, 64, 6, 0) + bytes(range(1, 9))
-    head = struct.pack("!HHIIBBHHH", port, 7447, seq, 0, 0x50, flags, 0, 0, 0)
-    return Packet(1, 1, 101, ip + head + payload, size)
-
-
 def test_capture_with_too_many_pairs_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,9 +36,6 @@ def test_capture_with_too_many_pairs_is_refused(
     assert len(surveyed(path)) == 2_999
     monkeypatch.setattr(f"{_PACKAGE}.capture_pass.PAIRS_MAX", 2_500)
     assert isinstance(survey(str(path)), Refusal)
-
-
-INIT = bytes.fromhex("0400010900aa")
 
 
 def test_capture_with_too_many_inits_is_refused(
@@ -87,11 +69,10 @@ def test_capture_with_too_many_unfinished_batches_is_refused(
 
 def test_chunks_are_bounded(tmp_path: Path) -> None:
     name = plain(CAPTURES / "fragments.pcapng.gz", tmp_path)
-    found = survey(name)
-    assert isinstance(found, Survey)
+    found = surveyed(name)
     for chunk in read(name, found, found.regular, chunk_bytes=100_000):
-        assert len(chunk) <= CHUNK_UNITS
-        assert len(chunk.data) < 100_000 + CHUNK_BYTES
+        assert len(chunk.units) <= CHUNK_UNITS
+        assert len(chunk.units.data) < 100_000 + CHUNK_BYTES
 
 
 def test_rows_are_cleared_and_long_batches_have_room() -> None:
@@ -110,11 +91,10 @@ def test_rows_of_real_messages_are_cleared(tmp_path: Path) -> None:
     rows = MessageRows()
     for stem in ("metadata.pcapng.gz", "queries.pcapng.gz", "routers_ring.pcapng.gz"):
         name = plain(CAPTURES / stem, tmp_path)
-        found = survey(name)
-        assert isinstance(found, Survey)
+        found = surveyed(name)
         for chunk in read(name, found, found.regular):
-            failures = np.zeros(len(chunk), np.int64)
-            for _ in rows.read(chunk.data, chunk.bounds, chunk.form, failures):
+            units, failures = chunk.units, np.zeros(len(chunk.units), np.int64)
+            for _ in rows.read(units.data, units.bounds, units.form, failures):
                 pass
             assert not any(rows._table.column(one).any() for one in columns())
 

@@ -21,6 +21,7 @@ from tests.capture.built_files import (
     pcap_records,
     section,
 )
+from tests.lake.fast_reader.captures import surveyed
 from tests.lake.fast_reader.comparison import packet_fields
 from tests.lake.fast_reader.mutations import load
 from zenlake.lake.fast_reader import Survey, read, survey
@@ -32,8 +33,7 @@ BODIES = payloads(30)
 def agree(path: Path, content: bytes) -> int:
     """Asserts that both readers agree on packets that are not TCP; returns their number."""
     path.write_bytes(content)
-    found = survey(str(path))
-    assert isinstance(found, Survey), found
+    found = surveyed(path)
     chunks = read(str(path), found, np.zeros(0, np.bool_), with_other=True)
     forwarded = [packet_fields(packet) for chunk in chunks for packet in chunk.packets]
     assert forwarded == [packet_fields(packet) for packet in load(path)]
@@ -96,9 +96,7 @@ def test_readers_agree_on_a_cut_last_record(tmp_path: Path) -> None:
     for content in (pcap, pcapng):
         path = tmp_path / "cut"
         assert agree(path, content[:-1]) == len(BODIES) - 1
-        found = survey(str(path))
-        assert isinstance(found, Survey)
-        assert found.cut_bytes > 0
+        assert surveyed(path).cut_bytes > 0
 
 
 def test_file_with_bytes_after_a_cut_record_is_refused(tmp_path: Path) -> None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.lake.fast_reader.mutations import load, mutated_bytes, mutated_packets, store
-from tests.lake.fast_reader.scan.test_file_window import connections
-from tests.lake.fast_reader.test_both_readers import CAPTURES, PATHS, plain
-from tests.lake.fast_reader.test_bounds import INIT, tcp
+from tests.lake.fast_reader.captures import CAPTURES, PATHS, plain, surveyed
+from tests.lake.fast_reader.mutations import load, mutations, store
+from tests.lake.fast_reader.segments import INIT, connections, tcp
 from tests.lake.merge.both_readers import differences, gather, read_by_exact_reader
 from zenlake.capture.packet import Packet
 from zenlake.errors import CaptureError
-from zenlake.lake.fast_reader import Refusal, Survey, check, index, survey
+from zenlake.lake.fast_reader import Refusal, Survey, check, index
 from zenlake.lake.fast_reader.assemble import reasons
 from zenlake.lake.fast_reader.regularity import ranges
 from zenlake.lake.fast_reader.regularity.survey import COLUMNS
@@ -28,7 +26,7 @@ STRETCH_BYTES = 4_000
 MUTATED = ("queries.pcapng.gz", "reconnect.pcapng", "lowlatency.pcapng.gz", "pico_clients.pcapng")
 
 
-def said_of_pairs(*found: Survey) -> dict[tuple[int, ...], list[object]]:
+def facts_of_regular_pairs(*found: Survey) -> dict[tuple[int, ...], list[object]]:
     """The result for regular pairs, by addresses and ports."""
     return {
         tuple(one.keys[pair].tolist()): [
@@ -53,28 +51,21 @@ def test_index_and_survey_agree_on_real_captures(
 ) -> None:
     monkeypatch.setattr(ranges, "RANGE_GAP_BYTES", 1)
     name = plain(path, tmp_path)
-    expected, found = survey(name), indexed(name)
-    assert isinstance(expected, Survey)
+    expected, found = surveyed(name), indexed(name)
     assert np.array_equal(found.pair_of, expected.pair_of)
     assert np.array_equal(found.zids, expected.zids)
-    assert said_of_pairs(check(name, found)) == said_of_pairs(expected)
+    assert facts_of_regular_pairs(check(name, found)) == facts_of_regular_pairs(expected)
     some = [check(name, part) for part in parts(found, assign(found, 3).of_pair, 3)]
-    assert said_of_pairs(*some) == said_of_pairs(expected)
+    assert facts_of_regular_pairs(*some) == facts_of_regular_pairs(expected)
     assert not any((one.reason == reasons.UNCHECKED).any() for one in some)
 
 
 @pytest.mark.parametrize("name", MUTATED)
 def test_mutated_captures_have_the_rows_of_the_exact_reader(name: str, tmp_path: Path) -> None:
     original = Path(plain(CAPTURES / name, tmp_path))
-    content, packets = original.read_bytes(), load(original)
     path = tmp_path / "changed.pcapng"
     regular = 0
-    for seed in range(8):
-        chance = random.Random(seed)
-        if seed % 2:
-            path.write_bytes(mutated_bytes(content, chance))
-        else:
-            store(path, mutated_packets(packets, chance))
+    for seed, _ in mutations(original, path, 8):
         found = index(str(path), STRETCH_BYTES)
         if not isinstance(found, Survey):
             continue
@@ -136,10 +127,8 @@ def test_survey_replaces_an_uncertain_index(
     job = {"path": str(path), "survey": str(tmp_path / "survey.npz"), "tasks": 1}
     assert survey_task.survey_capture(job)["splits"] == 1
     split = split_of({**job, "split": 0, "only": None})
-    expected = survey(str(path))
     assert split.survey is not None
-    assert isinstance(expected, Survey)
-    assert said_of_pairs(split.survey) == said_of_pairs(expected) != {}
+    assert facts_of_regular_pairs(split.survey) == facts_of_regular_pairs(surveyed(path)) != {}
 
 
 def test_index_of_an_unsupported_file_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,7 @@ from zenlake.rules import RULES, Rule
 from zenlake.rules.screens import Condition, Screen
 
 UNDECLARED = (
-    "put-to-many",
-    "batch-too-large",
-    "frame-empty",
-    "control-qos",
-    "response-final-missing",
+    *("put-to-many", "batch-too-large", "frame-empty", "control-qos", "response-final-missing"),
 )
 
 
@@ -55,16 +52,8 @@ def fresh_selection() -> Iterator[None]:
 
 
 def declare(rule: Rule, screen: Screen | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = Rule(
-        rule.id,
-        rule.severity,
-        rule.text,
-        rule.page,
-        rule.subjects,
-        rule.needs_whole,
-        rule.check,
-        screen,
-    )
+    other = copy(rule)
+    other.screen = screen
     monkeypatch.setitem(RULES, rule.id, other)
 
 

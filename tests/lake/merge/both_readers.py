@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,9 +14,11 @@ from zenlake.lake.plan.splits import assign, parts
 from zenlake.lake.schema.written import WRITTEN
 
 Row = dict[str, Any]
+Rows = dict[str, list[Row]]
+"""The rows by table."""
 
 
-def gather(*splits: Split, chunk_bytes: int = CHUNK_BYTES) -> dict[str, list[Row]]:
+def gather(*splits: Split, chunk_bytes: int = CHUNK_BYTES) -> Rows:
     """The rows of each table, in an order that does not depend on the order of reading."""
     parts: dict[str, list[pa.Table]] = {name: [] for name in WRITTEN}
 
@@ -28,13 +31,13 @@ def gather(*splits: Split, chunk_bytes: int = CHUNK_BYTES) -> dict[str, list[Row
     return {name: _rows(found) for name, found in parts.items()}
 
 
-def read_by_exact_reader(path: str) -> dict[str, list[Row]]:
+def read_by_exact_reader(path: str) -> Rows:
     return gather(Split(path, path))
 
 
 def read_by_both_readers(
     path: str, survey: Survey, splits: int = 1, chunk_bytes: int = CHUNK_BYTES
-) -> dict[str, list[Row]]:
+) -> Rows:
     """Regular pairs by the fast reader, others by the exact reader; possibly in several tasks."""
     found = list(parts(survey, assign(survey, splits).of_pair, splits))
     assert sum(len(part) for part in found) == len(survey)
@@ -49,7 +52,18 @@ def _rows(tables: list[pa.Table]) -> list[Row]:
     return sorted(rows, key=lambda row: (row.get("seq") or 0, json.dumps(row, default=str)))
 
 
-def differences(one: dict[str, list[Row]], other: dict[str, list[Row]]) -> list[str]:
+def assert_same_rows(path: Path | str, survey: Survey, *ways: dict[str, int]) -> Rows:
+    """Asserts that both readers return the rows of the exact reader, in all ways of reading.
+
+    A way names `splits` and `chunk_bytes`; returns these rows.
+    """
+    expected = read_by_exact_reader(str(path))
+    for way in ways or ({},):
+        assert differences(expected, read_by_both_readers(str(path), survey, **way)) == [], way
+    return expected
+
+
+def differences(one: Rows, other: Rows) -> list[str]:
     """One line for each table that differs, with the first different row."""
     found = []
     for name in WRITTEN:

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from tests.lake.fast_reader.captures import surveyed
 from tests.lake.merge.both_readers import Row, read_by_both_readers, read_by_exact_reader
 from tests.rules.captures import made_of
 from tests.rules.faults import FAULTS, Fault
-from zenlake.lake import fast_reader
 from zenlake.lake.fast_reader.assemble import reasons
 from zenlake.lake.fast_reader.columns import columnar_reader
 from zenlake.lake.fast_reader.screening.screen import Screen
@@ -53,8 +53,7 @@ def samples() -> Iterator[Fault]:
 def read(folder: Path, fault: Fault, seed: int) -> Read:
     path = str(made_of(folder / "made.pcapng", seed, fault).path)
     expected = sorted(read_by_exact_reader(path)["violations"], key=_order)
-    survey = fast_reader.survey(path)
-    assert isinstance(survey, fast_reader.Survey)
+    survey = surveyed(path)
     with _screens() as screens:
         found = read_by_both_readers(path, survey)["violations"]
     links = {row["link"] for row in expected if row["rule"] == fault.rule}

@@ -7,17 +7,18 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from tests.lake.derive.steps.cases import collected
+from tests.lake.staging import stage_files
 from tests.trace.sidecar import PATHS
 from zenlake.lake.derive.duck import Engine, build_tables
-from zenlake.lake.exact_reader.exact_tables import stage
 
 
 @pytest.mark.parametrize("name", ["pubsub_router", "ipv6_router", "udp_unicast", "multicast"])
 def test_sessions_and_nodes_have_the_addresses_of_their_connections(
     name: str, tmp_path: Path
 ) -> None:
-    tables = stage(str(PATHS[name]), name)
-    sessions = tables["sessions"].to_pylist()
+    files = stage_files(PATHS[name], name, tmp_path)
+    sessions = pq.read_table(files["sessions"][0]).to_pylist()
     seen: dict[str, set[str]] = {}
     for row in sessions:
         opener, acceptor = row["opener_address"], row["acceptor_address"]
@@ -27,11 +28,9 @@ def test_sessions_and_nodes_have_the_addresses_of_their_connections(
         assert row["link"].rpartition("#")[0] == f"{opener}-{acceptor}"
         for zid, address in ((row["opener_zid"], opener), (row["acceptor_zid"], acceptor)):
             seen.setdefault(zid, set()).add(address)
-    files = {"node_events": [str(tmp_path / "node_events.parquet")]}
-    pq.write_table(tables["node_events"], files["node_events"][0])
     with Engine(tmp_path) as engine:
         [frame] = build_tables(engine, [files], [])["nodes"]
-        nodes = [row for batch in frame.batches() for row in batch.to_pylist()]
+        nodes = collected(frame)
     assert {row["zid"] for row in nodes} >= seen.keys()
     for row in nodes:
         assert set((row["addresses"] or "").split()) >= seen.get(row["zid"], set())

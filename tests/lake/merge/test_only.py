@@ -7,8 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from tests.lake.fast_reader.captures import plain, surveyed
 from tests.lake.merge.both_readers import gather
-from tests.lake.merge.test_both_readers import _plain, _survey
+from tests.trace.sidecar import PATHS
 from zenlake.lake.merge.split import Split, Tables, read_split
 from zenlake.lake.schema.written import WRITTEN
 
@@ -23,14 +24,14 @@ CHOICES = (
 
 @pytest.mark.parametrize("name", ["lowlatency", "multicast", "peers_gossip", "impaired", "queries"])
 def test_requested_tables_have_the_same_rows(name: str, tmp_path: Path) -> None:
-    path = _plain(name, tmp_path)
-    survey = _survey(path)
-    whole = gather(Split(str(path), str(path)))
+    path = plain(PATHS[name], tmp_path)
+    survey = surveyed(path)
+    whole = gather(Split(path, path))
     for chosen in CHOICES:
         only = frozenset(chosen)
         for split in (
-            Split(str(path), str(path), only=only),
-            Split(str(path), str(path), survey, only=only),
+            Split(path, path, only=only),
+            Split(path, path, survey, only=only),
         ):
             found = gather(split)
             for table in WRITTEN:
@@ -38,11 +39,11 @@ def test_requested_tables_have_the_same_rows(name: str, tmp_path: Path) -> None:
 
 
 def test_no_other_tables_are_made(tmp_path: Path) -> None:
-    path = _plain("multicast", tmp_path)
+    path = plain(PATHS["multicast"], tmp_path)
     made: dict[str, list[pa.Table]] = {}
 
     def write(tables: Tables) -> None:
         made.update(tables)
 
-    read_split(Split(str(path), str(path), _survey(path), only=frozenset({"messages"})), write)
+    read_split(Split(path, path, surveyed(path), only=frozenset({"messages"})), write)
     assert set(made) == {"messages"}

@@ -10,22 +10,14 @@ import pytest
 
 from tests.capture.capture_file import write_capture
 from tests.capture.recorded import parts_of, raw_packets, write_recording
+from tests.lake.fast_reader.captures import CAPTURES
 from zenlake import trace
 from zenlake.lake.exact_reader.exact_tables import stage
 
-CAPTURES = Path(__file__).parents[2] / "data" / "captures"
 NAMES = [
-    "pubsub_router.pcapng",
-    "queries.pcapng.gz",
-    "fragments.pcapng.gz",
-    "compression.pcapng.gz",
-    "liveliness.pcapng.gz",
-    "lowlatency.pcapng.gz",
-    "qos_matrix.pcap",
-    "reconnect.pcapng",
-    "routers_ring.pcapng.gz",
-    "multicast.pcapng.gz",
-    "udp_unicast.pcapng.gz",
+    *("pubsub_router.pcapng", "queries.pcapng.gz", "fragments.pcapng.gz", "compression.pcapng.gz"),
+    *("liveliness.pcapng.gz", "lowlatency.pcapng.gz", "qos_matrix.pcap", "reconnect.pcapng"),
+    *("routers_ring.pcapng.gz", "multicast.pcapng.gz", "udp_unicast.pcapng.gz"),
     "impaired.pcapng.gz",
 ]
 PARTS = 3

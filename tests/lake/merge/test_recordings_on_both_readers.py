@@ -18,8 +18,10 @@ from tests.capture.recorded import (
     write_tracked_recording,
 )
 from tests.chance import IS_FULL
+from tests.lake.fast_reader.captures import surveyed
 from tests.lake.merge.both_readers import (
     Row,
+    assert_same_rows,
     differences,
     read_by_both_readers,
     read_by_exact_reader,
@@ -41,22 +43,12 @@ _ORDINARY = {"fragments", "metadata", "qos_matrix", "queries"}
 """`make test` reads only these recordings in every way; `test_both_readers.py` does with files."""
 
 
-def _survey(path: Path) -> Survey:
-    found = survey(str(path))
-    assert not isinstance(found, Refusal), found
-    return found
-
-
 def _compare(path: Path, name: str) -> Survey:
-    found = _survey(path)
-    expected = read_by_exact_reader(str(path))
+    found = surveyed(path)
     if name not in _ORDINARY and not IS_FULL:
-        read = read_by_both_readers(str(path), found, splits=3, chunk_bytes=2_000)
-        assert differences(expected, read) == []
+        assert_same_rows(path, found, {"splits": 3, "chunk_bytes": 2_000})
         return found
-    assert differences(expected, read_by_both_readers(str(path), found)) == []
-    assert differences(expected, read_by_both_readers(str(path), found, chunk_bytes=2_000)) == []
-    assert differences(expected, read_by_both_readers(str(path), found, splits=3)) == []
+    expected = assert_same_rows(path, found, {}, {"chunk_bytes": 2_000}, {"splits": 3})
     indexed = index(str(path))
     if indexed is not None:
         assert not isinstance(indexed, Refusal)
@@ -90,14 +82,9 @@ def test_growing_recording_is_read_to_its_last_whole_block(tmp_path: Path) -> No
     whole = part.read_bytes()
     for size in (len(whole), len(whole) - 1, len(whole) - 30, len(whole) // 2, 40, 0):
         part.write_bytes(whole[:size])
-        found = _survey(recording)
+        found = surveyed(recording)
         assert found.cut_bytes == 0
-        assert (
-            differences(
-                read_by_exact_reader(str(recording)), read_by_both_readers(str(recording), found)
-            )
-            == []
-        )
+        assert_same_rows(recording, found)
 
 
 def test_recording_that_grows_after_the_survey_is_read_as_surveyed(tmp_path: Path) -> None:
@@ -106,7 +93,7 @@ def test_recording_that_grows_after_the_survey_is_read_as_surveyed(tmp_path: Pat
     part = recording / "00000003.pcapng.part"
     whole = part.read_bytes()
     part.write_bytes(whole[: len(whole) // 2])
-    found = _survey(recording)
+    found = surveyed(recording)
     expected = read_by_exact_reader(str(recording))
     part.write_bytes(whole)
     part.rename(recording / "00000003.pcapng")
@@ -124,7 +111,7 @@ def test_packets_that_the_recorder_dropped_are_counted_alike(tmp_path: Path) -> 
         blocks += [fmt.statistics_block(part[-1].time_ns, count) for count in counts]
         (folder / f"0000000{number}.pcapng").write_bytes(b"".join(blocks))
     for name, dropped in (("", 9), ("00000001.pcapng", 5), ("00000002.pcapng", 4)):
-        assert _survey(folder / name).dropped == dropped
+        assert surveyed(folder / name).dropped == dropped
         skipped = Skipped()
         assert len(list(packets([str(folder / name)], skipped))) > 0
         assert skipped.counts[DROPPED] == dropped

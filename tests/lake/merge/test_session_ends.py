@@ -6,16 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.merge.both_readers import differences, read_by_both_readers, read_by_exact_reader
-from tests.trace.recorded_sessions import TRUTH, plain
-from zenlake.lake.fast_reader import Refusal, survey
+from tests.lake.fast_reader.captures import plain, surveyed
+from tests.lake.merge.both_readers import assert_same_rows
+from tests.trace.recorded_sessions import TRUTH, path_of
 
 
 @pytest.mark.parametrize("name", sorted(TRUTH))
 def test_both_readers_agree_on_session_ends(name: str, tmp_path: Path) -> None:
-    path = plain(name, tmp_path)
-    found = survey(path)
-    assert not isinstance(found, Refusal)
-    expected = read_by_exact_reader(path)
-    assert differences(expected, read_by_both_readers(path, found)) == []
-    assert differences(expected, read_by_both_readers(path, found, chunk_bytes=2_000)) == []
+    path = plain(path_of(name), tmp_path)
+    assert_same_rows(path, surveyed(path), {}, {"chunk_bytes": 2_000})

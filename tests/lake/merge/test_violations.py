@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.chance import IS_FULL, first_seed
+from tests.lake.fast_reader.captures import plain, surveyed
 from tests.lake.merge.both_readers import Row, read_by_both_readers, read_by_exact_reader
-from tests.lake.merge.test_both_readers import _plain, _survey
 from tests.rules.captures import broken, clean, findings, seeds
-from zenlake.lake import fast_reader
+from tests.trace.sidecar import PATHS
 from zenlake.lake.exact_reader.violations import TABLE
 from zenlake.lake.fast_reader.assemble import reasons
 from zenlake.lake.merge import split
@@ -21,9 +21,7 @@ from zenlake.rules import RULES
 
 
 def rows_of(path: Path, chunk_bytes: int, splits: int = 1) -> list[Row]:
-    survey = fast_reader.survey(str(path))
-    assert isinstance(survey, fast_reader.Survey)
-    found = read_by_both_readers(str(path), survey, splits, chunk_bytes)[TABLE]
+    found = read_by_both_readers(str(path), surveyed(path), splits, chunk_bytes)[TABLE]
     return sorted(found, key=_order)
 
 
@@ -50,9 +48,7 @@ def test_sizes_are_those_on_the_wire(rule: str, tmp_path: Path) -> None:
     for seed in range(first_seed(), first_seed() + 8):
         path = str(broken(tmp_path / "broken.pcapng", seed, rule).path)
         scalar = read_by_exact_reader(path)["messages"]
-        found = fast_reader.survey(path)
-        assert isinstance(found, fast_reader.Survey)
-        assert scalar == read_by_both_readers(path, found)["messages"], seed
+        assert scalar == read_by_both_readers(path, surveyed(path))["messages"], seed
 
 
 def test_rows_are_the_findings_of_the_checker(tmp_path: Path) -> None:
@@ -84,17 +80,16 @@ def test_capture_without_violations_is_not_read_again(
 
     monkeypatch.setattr(split, "_read_again", read_again)
     for name in ("pubsub_router", "queries", "liveliness", "routers_ring", "lowlatency"):
-        path = _plain(name, tmp_path)
-        survey = _survey(path)
+        path = plain(PATHS[name], tmp_path)
+        survey = surveyed(path)
         assert survey.regular.any()
-        read_by_both_readers(str(path), survey)
+        read_by_both_readers(path, survey)
     for seed in range(20):
-        path = clean(tmp_path / "clean.pcapng", seed)
-        assert not rows_of(path, 16 << 20)
+        assert not rows_of(clean(tmp_path / "clean.pcapng", seed), 16 << 20)
 
 
 def test_pairs_with_possible_violations_go_to_the_exact_reader(tmp_path: Path) -> None:
-    survey = _survey(_plain("pubsub_router", tmp_path))
+    survey = surveyed(plain(PATHS["pubsub_router"], tmp_path))
     regular = survey.regular
     again = survey.doubting(regular)
     assert not again.regular.any()

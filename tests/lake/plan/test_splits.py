@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.capture.built_files import interface, option, packet_block, section
+from tests.lake.fast_reader.captures import CAPTURES
 from tests.lake.fast_reader.mutations import load
-from tests.lake.fast_reader.test_both_readers import CAPTURES
 from tests.lake.merge.both_readers import (
     differences,
     gather,

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.lake.merge.test_both_readers import _plain, _survey
+from tests.lake.fast_reader.captures import plain, surveyed
 from tests.lake.schema.fill_places import fill_places, problems
+from tests.trace.sidecar import PATHS
 from zenlake.lake.exact_reader.row_tables import check_records
 from zenlake.lake.fast_reader.columns.columnar_reader import _BUILDERS
 from zenlake.lake.merge.split import Split, read_split
@@ -44,10 +45,10 @@ def without_last(table: Table) -> tuple[Table, str]:
 
 
 def read_on_the_fast_reader(table: str, folder: Path) -> None:
-    path = _plain(IN_COLUMNS[table], folder)
-    survey = _survey(path)
+    path = plain(PATHS[IN_COLUMNS[table]], folder)
+    survey = surveyed(path)
     assert survey.regular.all(), "the exact reader would read a part of it"
-    read_split(Split(str(path), str(path), survey, only=frozenset({table})), lambda tables: None)
+    read_split(Split(path, path, survey, only=frozenset({table})), lambda tables: None)
 
 
 def test_records_are_what_the_declarations_say() -> None:

@@ -43,7 +43,7 @@ def test_each_time_has_a_timestamp_column(table: str) -> None:
 @pytest.mark.parametrize("table", ["batches", "messages", "samples", "sessions"])
 def test_files_have_both_columns(tmp_path: Path, table: str) -> None:
     files = ParquetFiles(tmp_path)
-    files.write({table: [stage(str(PATHS["metadata"]), "c")[table]]})
+    files.write({table: [stage(PATHS["metadata"], "c")[table]]})
     [written] = files.close()
     found = pq.read_table(written.path)
     for column in WRITTEN[table].columns:

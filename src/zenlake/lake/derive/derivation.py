@@ -7,6 +7,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Derivation:
-    gives: frozenset[str]
+    makes: frozenset[str]
     reads: frozenset[str]
     """Besides `captures`."""

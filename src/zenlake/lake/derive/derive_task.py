@@ -98,9 +98,8 @@ def _derive_publications(job: Job) -> tuple[list[WrittenFile], dict[str, str]]:
         except MemoryError:
             continue
         except (OSError, pa.ArrowException) as error:
-            cause = getattr(error, "strerror", None) or _one_line(error)
-            raise _Failure(f"{cause}: {folder}") from None
-        return publications.found, publications.copies
+            raise _Failure(f"{_cause(error)}: {folder}") from None
+        return publications.written, publications.copies
     raise _Failure("out of memory while publications were compared: run fewer tasks at once")
 
 
@@ -108,7 +107,7 @@ def _derive_by_sql(job: Job) -> list[WrittenFile]:
     """Makes all other tables, by SQL."""
     wanted = job.get("tables", _KINDS)
     chosen = _SCOPES[job.get("scope", "captures")]
-    builds = [build for build in chosen if not build.gives.isdisjoint(wanted)]
+    builds = [build for build in chosen if not build.makes.isdisjoint(wanted)]
     if not builds:
         return []
     folder = Path(job["folder"])
@@ -116,18 +115,16 @@ def _derive_by_sql(job: Job) -> list[WrittenFile]:
     for number, attempt in enumerate(plan):
         place = folder / f"derived-{number}-{os.getpid()}"
         try:
-            return _derived(job, builds, place, attempt)
+            return _run_builds(job, builds, place, attempt)
         except (duckdb.Error, OSError) as error:
             shutil.rmtree(place, ignore_errors=True)
             if not _is_out_of_memory(error):
-                # An error while Arrow reads rows from DuckDB has no `strerror`.
-                cause = getattr(error, "strerror", None) or _one_line(error)
-                raise _Failure(f"{cause}: {folder}") from None
+                raise _Failure(f"{_cause(error)}: {folder}") from None
     needed = plan[-1].memory_bytes >> 20
     raise _Failure(f"derived tables need more than {needed} MiB: use a larger --task-memory")
 
 
-def _derived(job: Job, builds: list[Build], folder: Path, attempt: Attempt) -> list[WrittenFile]:
+def _run_builds(job: Job, builds: list[Build], folder: Path, attempt: Attempt) -> list[WrittenFile]:
     folder.mkdir(parents=True, exist_ok=True)
     is_small = staged_bytes(job["tasks"]) < IN_MEMORY_BYTES_MAX
     # Dividing small steps among threads takes longer than running them.
@@ -137,7 +134,7 @@ def _derived(job: Job, builds: list[Build], folder: Path, attempt: Attempt) -> l
         # While Python writes one table, DuckDB can work on another.
         ThreadPoolExecutor(attempt.at_once) as pool,
     ):
-        found = pool.map(lambda build: _put_together(engine, job, build, attempt), builds)
+        found = pool.map(lambda build: _run_build(engine, job, build, attempt), builds)
         return [file for files in found for file in files]
 
 
@@ -151,11 +148,12 @@ def _is_out_of_memory(error: Exception) -> bool:
     return isinstance(error, duckdb.OutOfMemoryException) or "Out of Memory Error" in str(error)
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+def _cause(error: Exception) -> str:
+    """In one line. An error while Arrow reads rows from DuckDB has no `strerror`."""
+    return getattr(error, "strerror", None) or " ".join(str(error).split())
 
 
-def _put_together(engine: Engine, job: Job, build: Build, attempt: Attempt) -> list[WrittenFile]:
+def _run_build(engine: Engine, job: Job, build: Build, attempt: Attempt) -> list[WrittenFile]:
     wanted = job.get("tables", _KINDS)
     with engine.second_connection() as own:
         writer = _Writer(own, Path(job["folder"]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
@@ -13,9 +14,10 @@ from zenlake.lake.exact_reader.violations import TABLE, ViolationRecorder
 from zenlake.trace.events import TraceEvent
 from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.rows.row_maker import RowMaker
-from zenlake.trace.trace import Trace
+from zenlake.trace.trace import Steps, Trace
 
 Tables = dict[str, list[pa.Table]]
+Write = Callable[[Tables], None]
 
 ROWS_AT_ONCE: Final = 65_536
 _STEPS: Final = 256
@@ -42,6 +44,13 @@ class ExactReader:
             return self._pop_tables()
         return {}
 
+    def write_steps(self, steps: Steps, write: Write) -> None:
+        """Feeds steps, and calls `write` with tables whenever there are many rows."""
+        for item, events in steps:
+            tables = self.feed(item, events)
+            if tables:
+                write(tables)
+
     def finish(self) -> Tables:
         """The tables of the remaining rows, after the last step."""
         if self._maker is not None:
@@ -53,7 +62,7 @@ class ExactReader:
         return {name: [table] for name, table in drain_tables(self._rows, is_end).items()}
 
 
-def stage(path: str, capture: str) -> dict[str, pa.Table]:
+def stage(path: Path | str, capture: str) -> dict[str, pa.Table]:
     """All tables of one capture at once, for small captures and tests."""
     found: Tables = {}
 
@@ -61,9 +70,8 @@ def stage(path: str, capture: str) -> dict[str, pa.Table]:
         for name, parts in tables.items():
             found.setdefault(name, []).extend(parts)
 
-    with trace.open(path) as opened:
+    with trace.open(str(path)) as opened:
         reader = ExactReader(opened, capture)
-        for item, events in opened.steps():
-            add(reader.feed(item, events))
+        reader.write_steps(opened.steps(), add)
         add(reader.finish())
     return {name: pa.concat_tables(parts) for name, parts in found.items()}

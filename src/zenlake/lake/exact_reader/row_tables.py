@@ -9,13 +9,12 @@ from typing import Any, Final
 import pyarrow as pa
 
 from zenlake.lake.schema.filled import check_filled
-from zenlake.lake.schema.table import Table
+from zenlake.lake.schema.table import BIGINT_MAX, Table
 from zenlake.lake.schema.written import NODE, SESSION, WRITTEN, references_of
 from zenlake.trace.rows._generated.records import RECORDS
 from zenlake.trace.rows.record import Record
 from zenlake.trace.rows.rows import Rows
 
-BIGINT_MAX: Final = (1 << 63) - 1
 _CAPTURE: Final = "capture"
 _IDS: Final = {SESSION: "id", NODE: "zid"}
 """The attribute with the name of a referenced object."""
@@ -38,8 +37,8 @@ def new_rows(capture: str, only: Collection[str] | None = None) -> Rows:
 
 def drain_tables(rows: Rows, is_end: bool = False) -> dict[str, pa.Table]:
     """Tables of the rows that are final; at the end, of all rows."""
-    taken = rows.pop_ready(is_end)
-    return {name: to_arrow(WRITTEN[name], rows.capture, found) for name, found in taken.items()}
+    ready = rows.pop_ready(is_end)
+    return {name: to_arrow(WRITTEN[name], rows.capture, found) for name, found in ready.items()}
 
 
 def to_arrow(table: Table, capture: str, rows: list[Record]) -> pa.Table:

@@ -21,7 +21,12 @@ class ViolationRecorder:
 
     def __init__(self, rows: Rows, trace: Trace) -> None:
         self._rows = rows
-        self._checker = _new_checker(trace) if TABLE in rows.tables else None
+        self._checker: Checker | None = None
+        if TABLE in rows.tables:
+            # There are many rules: they are imported only if they are needed.
+            from zenlake.rules import Checker
+
+            self._checker = Checker(is_redacted=trace.is_redacted)
 
     def feed(self, item: LinkItem, events: list[TraceEvent]) -> None:
         checker = self._checker
@@ -32,17 +37,10 @@ class ViolationRecorder:
             add_findings(self._rows, checker.pop_findings())
 
     def finish(self) -> None:
-        """Add the rows of violations that show at the end of the capture."""
+        """Adds the rows of violations that show at the end of the capture."""
         if self._checker is not None:
             self._checker.finish()
             add_findings(self._rows, self._checker.pop_findings())
-
-
-def _new_checker(trace: Trace) -> Checker:
-    """There are many rules: they are imported only if they are needed."""
-    from zenlake.rules import Checker
-
-    return Checker(is_redacted=trace.is_redacted)
 
 
 def add_findings(rows: Rows, findings: list[Finding]) -> None:

@@ -5,7 +5,7 @@
         for chunk in read("robot.pcapng", found, found.regular):
             ...
 
-Takes a capture file; gives batches and tables of regular connections, and the packets of all
+Input: a capture file. Output: batches and tables of regular connections, and the packets of all
 others, which the exact reader reads. A connection is regular if the exact reader (`zenlake.trace`)
 would read every byte of it and report nothing.
 

@@ -20,7 +20,7 @@ from zenlake.lake.file_lists import File, paths_by_table, paths_of
 from zenlake.lake.follow.settling import SETTLED_TABLES, count_events, settle
 from zenlake.lake.jobs import Job, Result
 from zenlake.lake.parquet.joining import joined_files
-from zenlake.lake.parquet.row_removal import divided
+from zenlake.lake.parquet.row_removal import divide_by_capture
 from zenlake.lake.parquet.trace_ids import with_copies
 from zenlake.lake.pipeline.delivery import scratch_folder
 from zenlake.lake.pipeline.table_task import (
@@ -129,7 +129,9 @@ def _all_publications(job: Job) -> Result:
         for number, file in enumerate(job["files"]):
             place = fetch(parse(file["path"]), folder / "fetched")
             if file["is_shared"]:
-                parts = divided(place, "samples", job["row"]["capture"], folder / str(number))
+                parts = divide_by_capture(
+                    place, "samples", job["row"]["capture"], folder / str(number)
+                )
                 if parts is None:
                     continue
                 own[file["name"]], others[file["name"]] = parts

@@ -20,30 +20,24 @@ OBJECTS_BETWEEN_COLLECTIONS: Final = 1_000_000
 
 def read_capture(job: Job) -> Result:
     """`split` is a number, or None for all of the file; `only` names tables, None is all."""
-    files = ParquetFiles(Path(job["folder"]))
     progress = Progress(Path(job["progress"]))
-
-    def write(tables: Tables) -> None:
-        progress.add(tables)
-        files.write(tables)
-
     # There are many rows and no cycles: the garbage collector would take a fifth of the time.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 1_000)
     try:
-        split = split_of(job)
-        trace = read_split(split, write)
-        progress.report()
-        found = {"trace": facts_of(trace), "files": [one._asdict() for one in files.close()]}
+        with ParquetFiles(Path(job["folder"])) as files:
+
+            def write(tables: Tables) -> None:
+                progress.add(tables)
+                files.write(tables)
+
+            trace = read_split(split_of(job), write)
+            progress.report()
+            written = [one._asdict() for one in files.close()]
     except ZenlakeError as error:
-        files.abandon()
         return {"path": job["path"], "error": str(error)}
     except OSError as error:
-        files.abandon()
         return {"path": job["path"], "failure": f"{error.strerror}: {job['folder']}"}
-    except BaseException:
-        files.abandon()
-        raise
-    return {"path": job["path"], **found}
+    return {"path": job["path"], "trace": facts_of(trace), "files": written}
 
 
 def split_of(job: Job) -> Split:
@@ -71,7 +65,6 @@ def facts_of(trace: Any) -> Result:
         "undecoded": trace.undecoded,
         "skipped": {why: (count, skipped.bytes[why]) for why, count in skipped.counts.items()},
         "is_damaged": trace.is_damaged,
-        "forgotten_sessions": trace.forgotten_sessions,
     }
 
 

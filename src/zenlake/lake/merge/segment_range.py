@@ -10,7 +10,7 @@ from zenlake.capture.packet import Skipped
 from zenlake.capture.segment_reader import SegmentReader
 from zenlake.lake.exact_reader.exact_tables import ExactReader
 from zenlake.lake.merge.split import Split, Write, read_split
-from zenlake.trace.trace import Steps, from_packets
+from zenlake.trace.trace import from_packets
 
 FAST_BYTES_MIN: Final = 1 << 20
 """Below this size the exact reader is faster: loading kernels for the first time takes longer."""
@@ -38,15 +38,8 @@ def _read_exactly(capture: str, data: bytes, only: Collection[str], write: Write
     found = from_packets(damage=damage)
     exact = ExactReader(found, capture, only)
     input = Input(capture, damage, content=data)
-
-    def feed(steps: Steps) -> None:
-        for item, events in steps:
-            tables = exact.feed(item, events)
-            if tables:
-                write(tables)
-
     for packet in SegmentReader(input, damage, is_growing=True).packets():
-        feed(found.feed(packet))
-    feed(found.finish())
+        exact.write_steps(found.feed(packet), write)
+    exact.write_steps(found.finish(), write)
     write(exact.finish())
     return found.last_ns or 0

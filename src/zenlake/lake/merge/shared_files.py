@@ -34,7 +34,8 @@ class SharedFiles:
         self._own: list[ParquetFiles] = []
 
     @contextmanager
-    def of_capture(self) -> Iterator[CaptureRows]:
+    def add_capture(self) -> Iterator[CaptureRows]:
+        """The rows of one capture, which are added to the files if no error is raised."""
         rows = CaptureRows(self._folder)
         try:
             yield rows

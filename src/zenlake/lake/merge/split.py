@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -10,17 +9,14 @@ from numpy.typing import NDArray
 
 from zenlake import trace
 from zenlake.capture.segment_reader import DROPPED, REMOVED
-from zenlake.lake.exact_reader.exact_tables import ExactReader, Tables
+from zenlake.lake.exact_reader.exact_tables import ExactReader, Tables, Write
 from zenlake.lake.exact_reader.violations import TABLE as VIOLATIONS
-from zenlake.trace.trace import Steps, Trace, from_packets
+from zenlake.trace.trace import Trace, from_packets
 
 if TYPE_CHECKING:
     from zenlake.lake import fast_reader
-    from zenlake.lake.fast_reader.columns.units import Units
 
 __all__ = ["CHUNK_BYTES", "Split", "Tables", "Write", "read_split"]
-
-Write = Callable[[Tables], None]
 
 CHUNK_BYTES: Final = 32 << 20
 """Bytes of wanted pairs in one chunk of the fast reader."""
@@ -49,7 +45,7 @@ def read_split(split: Split, write: Write, chunk_bytes: int = CHUNK_BYTES) -> Tr
         return _read_surveyed(split, split.survey, write, chunk_bytes)
     with trace.open(split.path) as opened:
         exact = ExactReader(opened, split.capture, split.only)
-        _feed_steps(exact, opened.steps(), write)
+        exact.write_steps(opened.steps(), write)
         write(exact.finish())
     return opened
 
@@ -73,15 +69,15 @@ def _read_surveyed(
     stretch_bytes = _stretch_bytes(survey, wanted, chunk_bytes)
     place = split.with_other, stretch_bytes, split.content
     for chunk in fast_reader.read(split.path, survey, wanted, *place):
-        if len(chunk):
-            write(columnar.feed(_units_of(chunk)))
+        if chunk.units:
+            write(columnar.feed(chunk.units))
         for packet in chunk.packets:
-            _feed_steps(exact, found.feed(packet), write)
+            exact.write_steps(found.feed(packet), write)
     write(columnar.finish())
     doubted = columnar.doubted
     if doubted is not None and doubted.any():
         _read_again(split, survey, doubted, write)
-    _feed_steps(exact, found.finish(), write)
+    exact.write_steps(found.finish(), write)
     write(exact.finish())
     return found
 
@@ -95,31 +91,16 @@ def _read_again(
     found = _trace_of(survey)
     exact = ExactReader(found, split.capture, (VIOLATIONS,))
     doubting = survey.doubting(doubted)
-    content = split.content
-    for chunk in fast_reader.read(split.path, doubting, doubted, False, content=content):
+    for chunk in fast_reader.read(split.path, doubting, doubted, content=split.content):
         for packet in chunk.packets:
-            _feed_steps(exact, found.feed(packet), write)
-    _feed_steps(exact, found.finish(), write)
+            exact.write_steps(found.feed(packet), write)
+    exact.write_steps(found.finish(), write)
     write(exact.finish())
 
 
 def _trace_of(survey: fast_reader.Survey) -> Trace:
     end = survey.last_number, survey.last_ns
     return from_packets(end, is_redacted=survey.redacted > 0)
-
-
-def _feed_steps(exact: ExactReader, steps: Steps, write: Write) -> None:
-    for item, events in steps:
-        tables = exact.feed(item, events)
-        if tables:
-            write(tables)
-
-
-def _units_of(chunk: fast_reader.Chunk) -> Units:
-    from zenlake.lake.fast_reader.columns.units import Units
-
-    places = chunk.pair, chunk.direction, chunk.packet, chunk.time_ns
-    return Units(chunk.data, chunk.bounds, chunk.form, *places)
 
 
 def _stretch_bytes(survey: fast_reader.Survey, wanted: NDArray[np.bool_], chunk_bytes: int) -> int:

@@ -54,7 +54,10 @@ class WrittenFile(NamedTuple):
 
 
 class ParquetFiles:
-    """`write` appends tables to their files; `close` returns the written files."""
+    """`write` appends tables to their files; `close` returns the written files.
+
+    An error in its `with` block deletes the files.
+    """
 
     def __init__(self, folder: Path, kinds: Mapping[str, Table] = WRITTEN) -> None:
         self._folder = folder
@@ -62,6 +65,13 @@ class ParquetFiles:
         self._name = uuid4().hex
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._bounds: dict[str, TextBounds] = {}
+
+    def __enter__(self) -> ParquetFiles:
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is not None:
+            self.abandon()
 
     def write(self, tables: Mapping[str, Iterable[pa.Table]]) -> None:
         for name, parts in tables.items():
@@ -120,7 +130,7 @@ class ParquetFiles:
         return found
 
     def abandon(self) -> None:
-        """Deletes the files after an error."""
+        """Deletes the files."""
         for name, writer in self._writers.items():
             try:
                 writer.close()

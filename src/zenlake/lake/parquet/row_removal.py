@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from zenlake.lake.parquet.parquet_files import ParquetFiles, WrittenFile
 from zenlake.lake.schema import TABLES
 from zenlake.lake.schema.table import Table
 
-_ROWS_AT_ONCE: Final = 65_536
+ROWS_AT_ONCE: Final = 65_536
 
 
 def rewrite_without(
@@ -23,18 +24,13 @@ def rewrite_without(
 ) -> WrittenFile | None:
     """The file without the rows of these captures; None if it has none of them."""
     names = pa.array(sorted(gone), pa.string())
-    files = ParquetFiles(folder, TABLES)
     is_changed = False
-    try:
-        for batch in batches_of(path):
-            rows = pa.Table.from_batches([batch])
+    with arrow_errors("read", path), ParquetFiles(folder, TABLES) as files:
+        for rows in parts_of(path, name):
             keep = pc.invert(pc.is_in(rows.column("capture").cast(pa.string()), names))
             chosen = rows.filter(keep)
             is_changed = is_changed or chosen.num_rows < rows.num_rows
-            files.write({name: [with_all_columns(chosen, name)]})
-    except (OSError, pa.ArrowInvalid) as error:
-        files.abandon()
-        raise LakeError(f"cannot be read: {' '.join(str(error).split())}", path) from None
+            files.write({name: [chosen]})
     if not is_changed:
         files.abandon()
         return None
@@ -42,36 +38,41 @@ def rewrite_without(
     return written[0] if written else WrittenFile(name, "", 0, 0, "")
 
 
-def divided(
+def divide_by_capture(
     path: Path, name: str, capture: str, folder: Path
 ) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
     """The rows of one capture, and those of others, as files; None if it has none of the first."""
-    own, others = ParquetFiles(folder / "own", TABLES), ParquetFiles(folder / "others", TABLES)
-    try:
-        for batch in batches_of(path):
-            rows = with_all_columns(pa.Table.from_batches([batch]), name)
+    with (
+        arrow_errors("read", path),
+        ParquetFiles(folder / "own", TABLES) as own,
+        ParquetFiles(folder / "others", TABLES) as others,
+    ):
+        for rows in parts_of(path, name):
             is_own = pc.equal(rows.column("capture").cast(pa.string()), capture)
             for files, chosen in ((own, is_own), (others, pc.invert(is_own))):
                 part = rows.filter(chosen)
                 if part.num_rows:
                     files.write({name: [part]})
-    except (OSError, pa.ArrowInvalid) as error:
-        own.abandon()
-        others.abandon()
-        raise LakeError(f"cannot be read: {' '.join(str(error).split())}", path) from None
     written = [one._asdict() for one in own.close()]
     rest = [one._asdict() for one in others.close()]
     return (written[0], rest) if written else None
 
 
-def batches_of(path: Path) -> Iterator[pa.RecordBatch]:
+def parts_of(path: Path, name: str, kinds: Mapping[str, Table] = TABLES) -> Iterator[pa.Table]:
+    """The rows of a file, some at a time; columns that it lacks are added with nulls."""
     with pq.ParquetFile(path) as file:
-        yield from file.iter_batches(_ROWS_AT_ONCE)
+        for batch in file.iter_batches(ROWS_AT_ONCE):
+            rows = pa.Table.from_batches([batch])
+            for field in kinds[name].arrow:
+                if field.name not in rows.column_names:
+                    rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
+            yield rows
 
 
-def with_all_columns(rows: pa.Table, name: str, kinds: Mapping[str, Table] = TABLES) -> pa.Table:
-    """Adds the columns that the file lacks, with nulls."""
-    for field in kinds[name].arrow:
-        if field.name not in rows.column_names:
-            rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
-    return rows
+@contextmanager
+def arrow_errors(verb: str, place: Path) -> Iterator[None]:
+    """Raises errors of Arrow and of the system as LakeErrors."""
+    try:
+        yield
+    except (OSError, pa.ArrowInvalid) as error:
+        raise LakeError(f"cannot be {verb}: {' '.join(str(error).split())}", place) from None

@@ -166,7 +166,7 @@ class _Pipeline:
                     again += [
                         _spanning_job(job, files[result["path"]], "captures", [one])
                         for one in CROSSING
-                        if not one.gives.isdisjoint(result["crossing"])
+                        if not one.makes.isdisjoint(result["crossing"])
                     ]
                 jobs = again
         return found
@@ -211,7 +211,7 @@ def _spanning_job(
     if finds_crossing:
         reads |= PROOFS
     chosen = [[file for file in files if file["table"] in reads] for files in tasks]
-    tables = sorted(frozenset[str]().union(*(build.gives for build in builds)))
+    tables = sorted(frozenset[str]().union(*(build.makes for build in builds)))
     found = {"tasks": chosen, "scope": scope, "tables": tables, "finds_crossing": finds_crossing}
     return {**job, **found}
 

@@ -99,9 +99,9 @@ def make_tables(job: Job) -> Result:
 
 def _of_split(job: Job, capture: Job) -> Job:
     """The tables that one split can probably make; the others wait for all splits."""
-    tables = DECLARATIONS_OF_SPLIT.gives
+    tables = DECLARATIONS_OF_SPLIT.makes
     if capture["is_closed"]:
-        tables = tables.union(PUBLISHED, PROOFS, *(build.gives for build in OF_SPLIT))
+        tables = tables.union(PUBLISHED, PROOFS, *(build.makes for build in OF_SPLIT))
     return {**job, "scope": "split", "tables": sorted(tables)}
 
 
@@ -119,7 +119,7 @@ def derive_capture(job: Job) -> Result:
         crossing: frozenset[str] = frozenset()
         if job["finds_crossing"]:
             found = crossing_tables(splits, folder, job["memory_bytes"], job.get("threads", 1))
-            crossing = crossing.union(*(one.gives for one in found))
+            crossing = crossing.union(*(one.makes for one in found))
         wanted = [name for name in job["tables"] if name not in crossing]
         derived = derive({**job, "tables": wanted}, folder, splits, [job["row"]])
         read = [file for files in tasks for file in files if file["path"] in derived["copies"]]
@@ -150,7 +150,7 @@ def _read(capture: Job, job: Job, written: SharedFiles, folder: Path) -> Result:
             counts[name] += sum(part.num_rows for part in tables.get(name, ()))
         rows.write(tables)
 
-    with written.of_capture() as rows:
+    with written.add_capture() as rows:
         opened = opened_capture(capture, folder)
         try:
             trace = read_split(split_of({**opened, "only": job["only"]}), write)

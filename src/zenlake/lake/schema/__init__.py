@@ -1,5 +1,6 @@
 """Schema: names, types and meaning of every column of every table, declared once.
 
+columns     columns that several published tables have
 published   tables that users read
 staged      tables between reading and deriving
 spanning    tables between the splits of a capture
@@ -10,6 +11,6 @@ from __future__ import annotations
 
 from zenlake.lake.schema.published import TABLES
 from zenlake.lake.schema.staged import STAGED
-from zenlake.lake.schema.table import VERSION, Column, Table
+from zenlake.lake.schema.table import VERSION, Table
 
-__all__ = ["STAGED", "TABLES", "VERSION", "Column", "Table"]
+__all__ = ["STAGED", "TABLES", "VERSION", "Table"]

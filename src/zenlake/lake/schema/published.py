@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from zenlake.lake.schema import columns
 from zenlake.lake.schema.table import (
     BIGINT,
-    BINARY,
     BOOLEAN,
     DOUBLE,
     STRING,
@@ -24,47 +24,12 @@ _DURATIONS: Final = ("deadline_ns", "lifespan_ns", "lease_ns")
 READ_COUNTS: Final = ("messages", "sessions", "samples")
 """Tables for which `captures` has a column with the number of rows that were read."""
 
-_CAPTURE: Final = Column("capture", STRING, "the file's path, as given")
-_SESSION: Final = Column(
-    "session", STRING, "one pair of nodes while connected, or a multicast group; null for scouting"
-)
-_LINK: Final = Column("link", STRING, "one connection, A:p-B:q#n")
-_PACKET: Final = Column("packet", BIGINT, "number of the packet that completed it, from 1")
-_TIME: Final = Column("time_ns", BIGINT, "that packet's time, since 1970")
-_SEQ: Final = Column("seq", BIGINT, "orders the rows of one capture as they were completed")
-_SENDER: Final = Column("sender_zid", STRING, "node that sent it; null if not known")
-_RECEIVER: Final = Column("receiver_zid", STRING, "node that received it; null if not known")
-_PLACE: Final = (_CAPTURE, _SESSION, _LINK, _PACKET, _TIME)
-_KEY: Final = Column("key", STRING, "whole key expression; null if its alias is not known")
-_PAYLOAD: Final = Column("payload", BINARY, "as sent; null for none, or one in shared memory")
-_ENCODING: Final = Column("encoding", STRING, "effective, such as text/plain; null for a DEL")
-_TIMESTAMP: Final = Column("timestamp", STRING, "<ntp64>/<id>; null where none was sent")
-_PRIORITY: Final = Column("priority", BIGINT, "effective: 0 (control) to 7 (background)")
-_CONGESTION: Final = Column("congestion", STRING, "effective: drop, block, block_first")
-_EXPRESS: Final = Column("express", BOOLEAN, "effective: not held back for batching")
-_RELIABILITY: Final = Column("reliability", STRING, "of the channel: reliable, best_effort")
-_REQUESTER: Final = Column("requester_zid", STRING, "node that asked, on this link")
-_RESPONDER: Final = Column("responder_zid", STRING, "node that was asked, on this link")
-_REQUEST_ID: Final = Column("request_id", BIGINT, "number of the request on this link")
-_INTEREST_ID: Final = Column("interest_id", BIGINT, "number of the interest asked or answered")
-_ENTITY_ID: Final = Column("entity_id", BIGINT, "number of what is declared or undeclared")
-_IGNORED: Final = Column(
-    "ignored", STRING, "why a receiver would not take it, such as an old sequence number"
-)
-_TRACE_ID: Final = Column(
-    "trace_id",
-    BIGINT,
-    "the same on every hop of one publication: seq of its first; null if not known",
-)
-
-_PUT_DEL: Final = choice("kind", ("PUT", "DEL"))
-
 _ALL: Final = (
     Table(
         "captures",
         "one file that was read",
         (
-            _CAPTURE,
+            columns.CAPTURE,
             Column("sha256", STRING, "of the file's bytes on disk"),
             Column("packets", BIGINT, "in the file"),
             Column("first_ns", BIGINT, "time of the first packet"),
@@ -85,11 +50,11 @@ _ALL: Final = (
         "batches",
         "one transport batch, scouting datagram, or stretch of bytes that is neither",
         (
-            *_PLACE,
+            *columns.PLACE,
             Column("sender", STRING, "address it came from"),
             Column("receiver", STRING, "address it went to"),
             Column("protocol", STRING, "tcp, ws, udp, multicast, scouting"),
-            _SEQ,
+            columns.SEQ,
             Column("state", STRING, "ok, truncated, gap, encrypted, not_zenoh, malformed"),
             Column("bytes", BIGINT, "as captured, without the length before it"),
             Column("cause", STRING, "why not all of it could be read"),
@@ -99,18 +64,18 @@ _ALL: Final = (
         "messages",
         "one message of any layer",
         (
-            *_PLACE,
-            _SENDER,
-            _RECEIVER,
-            _SEQ,
+            *columns.PLACE,
+            columns.SENDER,
+            columns.RECEIVER,
+            columns.SEQ,
             Column("kind", STRING, "such as PUSH/PUT; containers (FRAME, FRAGMENT) count too"),
-            _RELIABILITY,
-            _PRIORITY,
+            columns.RELIABILITY,
+            columns.PRIORITY,
             Column("sn", BIGINT, "sequence number of its FRAME or FRAGMENT"),
-            _KEY,
-            _REQUEST_ID,
-            _INTEREST_ID,
-            _ENTITY_ID,
+            columns.KEY,
+            columns.REQUEST_ID,
+            columns.INTEREST_ID,
+            columns.ENTITY_ID,
             Column("size", BIGINT, "bytes; of a FRAME with all it carries"),
             Column("detail", STRING, "JSON of what has no column here or in its own table"),
             Column("error", STRING, "why a receiver would not take it"),
@@ -120,45 +85,41 @@ _ALL: Final = (
         "samples",
         "one PUT or DEL that was published, on each link it crossed",
         (
-            *_PLACE,
-            _SENDER,
-            _RECEIVER,
-            _SEQ,
-            _PUT_DEL,
-            _KEY,
-            _PAYLOAD,
+            *columns.PLACE,
+            columns.SENDER,
+            columns.RECEIVER,
+            columns.SEQ,
+            choice("kind", ("PUT", "DEL")),
+            columns.KEY,
+            columns.PAYLOAD,
             Column("payload_size", BIGINT, "bytes; null where the payload is"),
-            _ENCODING,
-            _TIMESTAMP,
+            columns.ENCODING,
+            columns.TIMESTAMP,
             Column("timestamp_ns", BIGINT, "the same since 1970; null where none was sent"),
-            _PRIORITY,
-            _CONGESTION,
-            _EXPRESS,
-            _RELIABILITY,
-            Column("attachment", BINARY, "null where none was sent"),
+            columns.PRIORITY,
+            columns.CONGESTION,
+            columns.EXPRESS,
+            columns.RELIABILITY,
+            columns.ATTACHMENT,
             Column("source_zid", STRING, "node that made it, where that was sent"),
             Column("source_eid", BIGINT, "entity that made it"),
             Column("source_sn", BIGINT, "its number in that entity's count"),
-            _IGNORED,
-            _TRACE_ID,
+            columns.IGNORED,
+            columns.TRACE_ID,
         ),
     ),
     Table(
         "latencies",
         "one row of `samples` whose publication, or an equal one, crossed other links too",
         (
-            *_PLACE,
-            _SEQ,
-            _TRACE_ID,
-            _PUT_DEL,
-            _KEY,
-            Column(
-                "publisher_zid",
-                STRING,
-                "node that sent it first; null if not known",
-            ),
-            _SENDER,
-            _RECEIVER,
+            *columns.PLACE,
+            columns.SEQ,
+            columns.TRACE_ID,
+            choice("kind", ("PUT", "DEL")),
+            columns.KEY,
+            Column("publisher_zid", STRING, "node that sent it first; null if not known"),
+            columns.SENDER,
+            columns.RECEIVER,
             Column("sent_ns", BIGINT, "when it was seen on the first hop that is known"),
             Column("latency_ms", DOUBLE, "from then until it was seen here"),
             Column("is_last", BOOLEAN, "whether the receiver passed it on to nobody: end to end"),
@@ -168,35 +129,31 @@ _ALL: Final = (
         "queries",
         "one REQUEST, on each link it crossed, with its outcome",
         (
-            *_PLACE,
-            _REQUESTER,
-            _RESPONDER,
-            _REQUEST_ID,
-            _KEY,
+            *columns.PLACE,
+            columns.REQUESTER,
+            columns.RESPONDER,
+            columns.REQUEST_ID,
+            columns.KEY,
             Column("parameters", STRING, "of the selector, after the question mark"),
             Column("target", STRING, "best_matching, all, all_complete"),
             Column("consolidation", STRING, "auto, none, monotonic, latest"),
             Column("timeout_ms", DOUBLE, "as requested; null where none was sent"),
             Column("budget", BIGINT, "largest number of replies that was requested"),
-            _PAYLOAD,
+            columns.PAYLOAD,
             Column("encoding", STRING, "of the payload; null without one"),
-            Column("attachment", BINARY, "null where none was sent"),
+            columns.ATTACHMENT,
             Column("replies", BIGINT, "PUT and DEL that came back, late ones too"),
             Column("errors", BIGINT, "ERR that came back, late ones too"),
             Column("first_reply_ms", DOUBLE, "from the request to the first PUT or DEL"),
             Column("final_ms", DOUBLE, "from the request to RESPONSE_FINAL"),
-            Column(
-                "verdict",
-                STRING,
-                f"the first that applies: {', '.join(VERDICTS)}",
-            ),
+            Column("verdict", STRING, f"the first that applies: {', '.join(VERDICTS)}"),
             Column("reason", STRING, "the verdict in words, with figures"),
             Column("trace_id", BIGINT, "the same on every hop of one query; null if not known"),
-            _SEQ,
+            columns.SEQ,
             Column("delivered", BIGINT, "replies and errors that are delivered to the querier"),
-            _PRIORITY,
-            _CONGESTION,
-            _EXPRESS,
+            columns.PRIORITY,
+            columns.CONGESTION,
+            columns.EXPRESS,
             Column(
                 "cause",
                 STRING,
@@ -209,50 +166,48 @@ _ALL: Final = (
         "replies",
         "one RESPONSE, on each link it crossed",
         (
-            *_PLACE,
-            _REQUESTER,
-            _RESPONDER,
-            _REQUEST_ID,
+            *columns.PLACE,
+            columns.REQUESTER,
+            columns.RESPONDER,
+            columns.REQUEST_ID,
             Column("replier_zid", STRING, "node that made the reply, where that was sent"),
             Column("replier_eid", BIGINT, "its queryable"),
             choice("kind", ("PUT", "DEL", "ERR")),
-            _KEY,
-            _PAYLOAD,
-            _ENCODING,
-            _TIMESTAMP,
+            columns.KEY,
+            columns.PAYLOAD,
+            columns.ENCODING,
+            columns.TIMESTAMP,
             Column("latency_ms", DOUBLE, "since the request; null where that was not seen"),
             Column("after_final", BOOLEAN, "whether it came after RESPONSE_FINAL"),
             Column(
                 "delivered", BOOLEAN, "whether the query's consolidation delivers it to the querier"
             ),
             Column("dropped_because", STRING, "why not, in words"),
-            _SEQ,
+            columns.SEQ,
             Column("query_seq", BIGINT, "seq of its query; null where that was not seen"),
             Column("trace_id", BIGINT, "of its query"),
-            Column("attachment", BINARY, "null where none was sent"),
-            _PRIORITY,
-            _CONGESTION,
-            _EXPRESS,
+            columns.ATTACHMENT,
+            columns.PRIORITY,
+            columns.CONGESTION,
+            columns.EXPRESS,
         ),
     ),
     Table(
         "declarations",
         "the lifetime of an entity, as one side of a session declared it to the other",
         (
-            *_PLACE,
-            _SENDER,
-            _RECEIVER,
+            *columns.PLACE,
+            columns.SENDER,
+            columns.RECEIVER,
             Column("entity", STRING, "keyexpr, subscriber, queryable, token"),
-            _ENTITY_ID,
-            _KEY,
-            Column("declared_ns", BIGINT, "null where only its end was seen"),
-            Column("undeclared_ns", BIGINT, "when it ended; null while alive, or not known"),
-            Column("ended_by", STRING, "undeclare, session; null while alive, or not known"),
+            columns.ENTITY_ID,
+            columns.KEY,
+            *columns.LIFETIME,
             Column("complete", BOOLEAN, "of a queryable, as declared last"),
             Column("distance", BIGINT, "of a queryable, as declared last"),
-            _INTEREST_ID,
+            columns.INTEREST_ID,
             Column("node_id", BIGINT, "of the router it comes from, between routers"),
-            _SEQ,
+            columns.SEQ,
             Column("told", BIGINT, "how often it was declared"),
             Column(
                 "is_answer",
@@ -265,26 +220,26 @@ _ALL: Final = (
         "interests",
         "one INTEREST other than FINAL, and how long it lasted",
         (
-            *_PLACE,
-            _SENDER,
-            _RECEIVER,
-            _INTEREST_ID,
+            *columns.PLACE,
+            columns.SENDER,
+            columns.RECEIVER,
+            columns.INTEREST_ID,
             Column("mode", STRING, "current, future, current_future"),
             Column("options", STRING, "letters of KSQTRA"),
-            _KEY,
+            columns.KEY,
             Column("opened_ns", BIGINT, "when it was sent"),
             Column("final_ns", BIGINT, "D_FINAL: all current declarations were sent"),
             Column("closed_ns", BIGINT, "INTEREST of mode FINAL, or the end of the session"),
             Column("ended_by", STRING, "closed, final, session; null while open"),
-            _SEQ,
+            columns.SEQ,
         ),
     ),
     Table(
         "sessions",
         "one session, or the attempt at one",
         (
-            _CAPTURE,
-            _SESSION,
+            columns.CAPTURE,
+            columns.SESSION,
             Column("link", STRING, "its first connection"),
             Column("time_ns", BIGINT, "when it was first seen"),
             Column("opener_zid", STRING, "node that sent INIT_SYN"),
@@ -336,7 +291,7 @@ _ALL: Final = (
         "nodes",
         "one node that was seen in a capture",
         (
-            _CAPTURE,
+            columns.CAPTURE,
             Column("zid", STRING, "its id, as Zenoh prints it"),
             Column("role", STRING, "router, peer, client; null if not known"),
             Column("locators", STRING, "where it listens, as announced, separated by spaces"),
@@ -349,7 +304,7 @@ _ALL: Final = (
         "adjacencies",
         "one edge of the network, while link states announced it",
         (
-            _CAPTURE,
+            columns.CAPTURE,
             Column("zid", STRING, "node that has the link"),
             Column("neighbour_zid", STRING, "node at its other end"),
             Column("weight", BIGINT, "as announced; null where none was"),
@@ -365,12 +320,12 @@ _ALL: Final = (
         "losses",
         "something that was sent and is missing in the capture, or arrived incomplete",
         (
-            *_PLACE,
+            *columns.PLACE,
             choice("kind", ("tcp_gap", "sn_gap", "fragment", "truncated", "resync", "given_up")),
-            _SENDER,
-            _RECEIVER,
+            columns.SENDER,
+            columns.RECEIVER,
             Column("priority", BIGINT, "of the channel; null where none is concerned"),
-            _RELIABILITY,
+            columns.RELIABILITY,
             Column("count", BIGINT, "of messages or numbers; null where not known"),
             Column("bytes", BIGINT, "null where not known"),
             Column("cause", STRING, "in words"),
@@ -380,7 +335,7 @@ _ALL: Final = (
         "ros_entities",
         "a node, publisher, ... of ROS 2: the lifetime of its liveliness token, on each link",
         (
-            *_PLACE,
+            *columns.PLACE,
             Column("told_by_zid", STRING, "node that declared it; its own if equal to zid"),
             Column("told_to_zid", STRING, "node that received the declaration"),
             Column("source", STRING, "rmw_zenoh, ros2dds (the bridge to DDS)"),
@@ -414,22 +369,20 @@ _ALL: Final = (
             Column("gid", STRING, "its id in attachments, hex: ros_gid; null over the bridge"),
             Column("data_key", STRING, "key expression of its samples, or queries"),
             Column("token", STRING, "key of the token"),
-            Column("declared_ns", BIGINT, "null where only its end was seen"),
-            Column("undeclared_ns", BIGINT, "when it ended; null while alive, or not known"),
-            Column("ended_by", STRING, "undeclare, session; null while alive, or not known"),
+            *columns.LIFETIME,
             Column("first_told", BOOLEAN, "the first row of this token: one for each entity"),
             Column("unread", STRING, "the part of the token that could not be read, and why"),
-            _SEQ,
+            columns.SEQ,
         ),
     ),
     Table(
         "violations",
         "one broken rule",
         (
-            *_PLACE,
+            *columns.PLACE,
             Column("rule", STRING, "its id"),
             Column("severity", STRING, "error, warning, note"),
-            _SENDER,
+            columns.SENDER,
             Column("message", STRING, "what happened, in words"),
             Column("page", STRING, "page or reference of the rule"),
             Column("times", BIGINT, "1; more where a row stands for the rest of many"),

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from zenlake.lake.schema.columns import CAPTURE
 from zenlake.lake.schema.published import TABLES
-from zenlake.lake.schema.table import BIGINT, BOOLEAN, STRING, Column, Table
+from zenlake.lake.schema.table import BIGINT, BIGINT_MAX, BOOLEAN, STRING, Column, Table
 
-HASH_MAX: Final = (1 << 63) - 1
+HASH_MAX: Final = BIGINT_MAX
 """DuckDB's hashes are unsigned; those above it do not fit into a BIGINT."""
 _HASH: Final = (Column("hash", BIGINT, "of one group of rows that are compared with each other"),)
 
@@ -27,7 +28,7 @@ _ALL: Final = (
         "empty_hops",
         "one REQUEST of a trace in which one ended without reply",
         (
-            Column("capture", STRING, "the file's path, as given"),
+            CAPTURE,
             Column("session", STRING, "id of the session"),
             Column("seq", BIGINT, "order in the capture"),
             Column("trace_id", BIGINT, "the same for all hops; negative where it is not known"),

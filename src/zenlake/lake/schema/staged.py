@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from zenlake.lake.schema.columns import CAPTURE
 from zenlake.lake.schema.table import BIGINT, BINARY, BOOLEAN, DOUBLE, STRING, Column, Table
 
 _PLACE: Final = (
-    Column("capture", STRING, "the file's path, as given"),
+    CAPTURE,
     Column("session", STRING, "id of the session"),
     Column("link", STRING, "one connection"),
     Column("packet", BIGINT, "number of the packet"),
@@ -101,7 +102,7 @@ _ALL: Final = (
         "node_events",
         "one fact about a node",
         (
-            Column("capture", STRING, "the file's path, as given"),
+            CAPTURE,
             Column("zid", STRING, "its id"),
             Column("role", STRING, "null where not known"),
             Column("locators", STRING, "separated by spaces; null where not known"),

@@ -20,6 +20,7 @@ TIMESTAMPs, addresses, and how sessions end (`sessions.step` to `sessions.reason
 """
 
 BIGINT: Final = "BIGINT"
+BIGINT_MAX: Final = (1 << 63) - 1
 DOUBLE: Final = "DOUBLE"
 BOOLEAN: Final = "BOOLEAN"
 STRING: Final = "STRING"

@@ -43,7 +43,7 @@ def tasks_for(options: Options, is_derived: bool) -> list[list[Job]]:
     Derived tables need the whole capture, except those that are derived within one session.
     """
     tasks_max = options.partitions or _PARTITIONS_PER_CORE * cores()
-    is_split = not is_derived or options.table.name in DECLARATIONS_OF_SPLIT.gives
+    is_split = not is_derived or options.table.name in DECLARATIONS_OF_SPLIT.makes
     inputs = inputs_of(options.paths, options.files, options.tolerance.missing)
     splits_max = tasks_max if is_split else 1
     jobs = [job for found in _each_jobs(inputs, splits_max, options.tolerance) for job in found]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from tests.faults import scaled
+from tests.lake.derive.steps.cases import collected
+from tests.lake.staging import stage_files, write_captures
 from tests.trace.sidecar import PATHS
 from zenlake.lake.derive.duck import Engine, build, build_tables
-from zenlake.lake.exact_reader.exact_tables import stage
 from zenlake.lake.schema import TABLES
 
 pytestmark = pytest.mark.xdist_group("build")
@@ -27,17 +25,8 @@ Rows = dict[str, Counter[str]]
 def staged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tasks, str]:
     """The files of three tasks, and the file of `captures`."""
     folder = tmp_path_factory.mktemp("staged")
-    tasks: Tasks = []
-    for name in NAMES:
-        files = {}
-        for table, rows in stage(str(PATHS[name]), name).items():
-            files[table] = [str(folder / f"{name}-{table}.parquet")]
-            pq.write_table(rows, files[table][0])
-        tasks.append(files)
-    captures: list[dict[str, Any]] = [{"capture": name, "last_ns": 1 << 62} for name in NAMES]
-    path = str(folder / "captures.parquet")
-    pq.write_table(pa.Table.from_pylist(captures, TABLES["captures"].arrow), path)
-    return tasks, path
+    tasks = [stage_files(PATHS[name], name, folder / name) for name in NAMES]
+    return tasks, write_captures(folder, dict.fromkeys(NAMES, 1 << 62))
 
 
 def built(
@@ -51,12 +40,7 @@ def built(
     with Engine(tmp_path, 2, is_small) as engine:
         found = build_tables(engine, tasks, [captures], events_max=events_max)
         rows = {
-            name: Counter(
-                str(row)
-                for frame in frames
-                for batch in frame.batches()
-                for row in batch.to_pylist()
-            )
+            name: Counter(str(row) for frame in frames for row in collected(frame))
             for name, frames in found.items()
         }
         return rows, len(found["replies"])
@@ -85,4 +69,4 @@ def test_tables_without_input_are_empty(tmp_path: Path) -> None:
         for name, frames in build_tables(engine, [], []).items():
             for frame in frames:
                 assert frame.columns == TABLES[name].base.names
-                assert not [row for batch in frame.batches() for row in batch.to_pylist()]
+                assert not collected(frame)

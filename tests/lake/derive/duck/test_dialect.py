@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from tests.lake.derive.steps.cases import collected
 from zenlake.lake.derive.duck import Engine
 from zenlake.lake.derive.duck.dialect import translate
 from zenlake.lake.schema.table import BIGINT, DOUBLE, STRING, Column, Table
@@ -23,8 +24,7 @@ def engine(tmp_path: Path) -> Any:
 
 
 def rows(engine: Engine, text: str) -> list[tuple[Any, ...]]:
-    frame = engine.sql(text)
-    return [tuple(row.values()) for batch in frame.batches() for row in batch.to_pylist()]
+    return [tuple(row.values()) for row in collected(engine.sql(text))]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_frames_know_their_sources(engine: Engine) -> None:
     other = Table("others", "", (Column("n", BIGINT, ""), Column("d", DOUBLE, "")))
     one, two = engine.read(TABLE, []), engine.read(other, [])
     joined = engine.sql("SELECT a.n FROM {a} AS a JOIN {b} AS b ON a.n = b.n", a=one, b=two)
-    assert one.select("n").where("n > 1").sources == {"rows"}
+    assert one.select("n").filtered("n > 1").sources == {"rows"}
     assert engine.keep(joined.repartition("n").sortWithinPartitions("n")).sources == {
         *("rows", "others")
     }
@@ -132,7 +132,7 @@ def test_hash_tells_payloads_with_numbers_that_change_together_apart(
     reader = pa.table({"payload": payloads}).to_reader()
     samples = engine.load(reader, ())
     found = engine.sql("SELECT count(DISTINCT xxhash64(payload)) AS n FROM {rows}", rows=samples)
-    assert [row for batch in found.batches() for row in batch["n"].to_pylist()] == [count]
+    assert collected(found) == [{"n": count}]
 
 
 def test_hash_of_a_column_of_unknown_type_is_refused() -> None:

@@ -9,9 +9,9 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tests.lake.staging import write_captures
 from zenlake.lake.derive.derive_task import derive_captures
 from zenlake.lake.jobs import Job
-from zenlake.lake.schema import TABLES
 
 Row = dict[str, Any]
 _GROUPS = 3
@@ -40,8 +40,7 @@ def derived(
     samples: pa.Table, folder: Path, files: int = 1, **more: Any
 ) -> tuple[dict[str, Any], list[str]]:
     """The result of the task, and the files with samples that it read."""
-    captures = folder / "captures.parquet"
-    pq.write_table(TABLES["captures"].arrow.empty_table(), captures)
+    captures = write_captures(folder, {})
     place = folder / uuid4().hex
     place.mkdir()
     paths = [str(place / f"samples-{number}.parquet") for number in range(files)]
@@ -49,7 +48,7 @@ def derived(
     for number, path in enumerate(paths):
         part = samples.slice(number * step, step)
         pq.write_table(part, path, row_group_size=max(1, len(part) // _GROUPS))
-    job: Job = {"tasks": [{"samples": [path]} for path in paths], "captures_file": str(captures)}
+    job: Job = {"tasks": [{"samples": [path]} for path in paths], "captures_file": captures}
     job |= {"folder": str(place), "tables": ["latencies", "samples"], **more}
     result = derive_captures(job)
     assert "failure" not in result, result

@@ -11,13 +11,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tests.lake.derive.steps.cases import collected
 from zenlake.lake.derive.duck import Engine
 from zenlake.lake.derive.duck.dialect import translate
+from zenlake.lake.derive.publications.places import SENDING_NS_MAX
 from zenlake.lake.schema import TABLES
 
 FOUND = ("capture", "seq", "trace_id", "sent_ns", "is_last", "publisher_zid", "latency_ms")
 """Columns of the result."""
-_AT_ONCE_NS = 20_000_000
 
 _CONTENTS = """
 WITH hashed AS (
@@ -113,7 +114,7 @@ numbered AS (
 places AS (
     SELECT content, place,
         coalesce(min(seq) = min(first_seq), false)
-            AND max(first_ns) - min(first_ns) < {_AT_ONCE_NS}
+            AND max(first_ns) - min(first_ns) < {SENDING_NS_MAX}
             AND coalesce(min(stamp) = max(stamp), true) AS is_in_order
     FROM numbered WHERE is_certain GROUP BY content, place
 ),
@@ -228,6 +229,5 @@ def rows_by_sql(samples: pa.Table, folder: Path) -> list[dict[str, Any]]:
         uneven = engine.keep(engine.sql(_UNEVEN, numbered=numbered))
         matched = engine.keep(engine.sql(_MATCHED, numbered=numbered, uneven=uneven))
         measured = engine.keep(engine.sql(_MEASURED, numbered=matched))
-        found = engine.sql(_FOUND, samples=rows, measured=measured)
-        listed = [row for batch in found.batches() for row in batch.to_pylist()]
-    return sorted(listed, key=lambda row: (row["capture"], row["seq"]))
+        found = collected(engine.sql(_FOUND, samples=rows, measured=measured))
+    return sorted(found, key=lambda row: (row["capture"], row["seq"]))

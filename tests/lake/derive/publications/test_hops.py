@@ -157,7 +157,7 @@ def test_latencies_are_measured_from_the_first_hop(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["routers_ring", "qos_matrix"])
 def test_each_real_put_is_one_trace(tmp_path: Path, name: str) -> None:
     """The trace begins at the node of the application."""
-    found = latencies(stage(str(PATHS[name]), name)["samples"], tmp_path)
+    found = latencies(stage(PATHS[name], name)["samples"], tmp_path)
     sidecar = sidecar_of(name)
     assert all(row["trace_id"] is not None for row in found)
     traces = {row["trace_id"] for row in found}
@@ -168,7 +168,7 @@ def test_each_real_put_is_one_trace(tmp_path: Path, name: str) -> None:
 
 def test_put_of_a_peer_to_several_peers_is_one_trace(tmp_path: Path) -> None:
     name = "peers_gossip"
-    found = traced_samples(stage(str(PATHS[name]), name)["samples"], tmp_path)
+    found = traced_samples(stage(PATHS[name], name)["samples"], tmp_path)
     assert found is not None
     sidecar = sidecar_of(name)
     puts = [*sidecar.of("put"), *sidecar.of("delete")]

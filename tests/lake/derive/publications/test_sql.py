@@ -22,7 +22,7 @@ CAPTURES = 60
 NAMES = ("pubsub_router", "routers_ring", "qos_matrix", "peers_gossip", "impaired", "multicast")
 
 
-def of_sql(rows: list[Row]) -> list[Row]:
+def compared_columns(rows: list[Row]) -> list[Row]:
     return [{name: row[name] for name in FOUND} for row in rows]
 
 
@@ -37,16 +37,16 @@ def hashing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 def test_random_samples(seed: int, tmp_path: Path) -> None:
     samples = random_samples(seed, CAPTURES)
     found = latencies(samples, tmp_path)
-    assert of_sql(found) == rows_by_sql(samples, tmp_path)
+    assert compared_columns(found) == rows_by_sql(samples, tmp_path)
     known = [row for row in found if row["trace_id"] is not None]
     assert 100 < len(known) < len(found)
 
 
 @pytest.mark.usefixtures("hashing")
 def test_samples_of_real_captures(tmp_path: Path) -> None:
-    samples = pa.concat_tables(stage(str(PATHS[name]), name)["samples"] for name in NAMES)
+    samples = pa.concat_tables(stage(PATHS[name], name)["samples"] for name in NAMES)
     found = latencies(samples, tmp_path)
-    assert of_sql(found) == rows_by_sql(samples, tmp_path)
+    assert compared_columns(found) == rows_by_sql(samples, tmp_path)
     assert len(found) > 500
 
 

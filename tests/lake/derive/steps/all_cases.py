@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from tests.lake.derive.steps import (
-    test_declarations,
-    test_exchanges,
-    test_interests,
-    test_ros_entities,
-    test_topology,
-    test_traces,
-)
-from tests.lake.derive.steps.cases import Staged
+from importlib import import_module
 
-_MODULES = (
-    test_declarations,
-    test_exchanges,
-    test_interests,
-    test_ros_entities,
-    test_topology,
-    test_traces,
-)
+from tests.lake.derive.steps.cases import Staged
+from tests.lake.derive.steps.test_topology import NODES
+
+_TESTS = ("declarations", "exchanges", "interests", "ros_entities", "topology", "traces")
 
 
 def all_cases() -> Staged:
-    """All cases; the module precedes the name of a capture, because names may repeat."""
-    found: Staged = {"node_events": [*test_topology.NODES]}
-    for module in _MODULES:
-        for name, rows in module.given().items():
+    """All cases; the test precedes the name of a capture, because names may repeat."""
+    found: Staged = {"node_events": [*NODES]}
+    for test in _TESTS:
+        module = import_module(f"tests.lake.derive.steps.test_{test}")
+        for name, rows in module.staged_cases().items():
             for row in rows:
-                capture = f"{module.__name__.rpartition('.')[2]} {row['capture']}"
-                found.setdefault(name, []).append({**row, "capture": capture})
+                found.setdefault(name, []).append({**row, "capture": f"{test} {row['capture']}"})
     return found

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
 
 from zenlake.lake.derive.duck import Engine
+from zenlake.lake.derive.steps import build_declarations, build_queries
 from zenlake.lake.schema import STAGED, TABLES
 from zenlake.lake.schema.table import DUCKDB_TYPES
 
 Row = dict[str, Any]
 Staged = dict[str, list[Row]]
 """Rows by the name of their table."""
+Frames = dict[str, Any]
+"""Frames of DuckDB or of Spark by the name of their table."""
+Keep = Callable[[str, Any], Any]
 MS = 1_000_000
 """Nanoseconds between two values of seq: a millisecond."""
 
@@ -47,6 +53,17 @@ def staged(cases: dict[str, list[Row]], **defaults: Any) -> list[Row]:
         for case, rows in cases.items()
         for row in rows
     ]
+
+
+def built(build: Any, tables: Frames, keep: Keep = lambda name, frame: frame) -> Frames:
+    """The tables of a build, each in one frame. `keep` gets each frame that is read repeatedly."""
+    found = build(tables, [tables], keep)
+    return {name: reduce(lambda a, b: a.union(b), frames) for name, frames in found.items()}
+
+
+def build_all(tables: Frames, keep: Keep = lambda name, frame: frame) -> Frames:
+    """All tables that steps derive."""
+    return built(build_queries, tables, keep) | built(build_declarations, tables, keep)
 
 
 def collected(found: Any) -> list[Row]:

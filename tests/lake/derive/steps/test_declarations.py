@@ -60,7 +60,7 @@ CASES: dict[str, list[Row]] = {
 CLOSED = {"session": 9, "another key": 9, "whole": 9, "answers": 9}
 
 
-def given() -> Staged:
+def staged_cases() -> Staged:
     defaults = {"owner": "0", "is_answer": False, "entity": "subscriber"}
     sessions = [
         {"capture": case, "session": "s", "closed_ns": seq * MS} for case, seq in CLOSED.items()
@@ -70,7 +70,7 @@ def given() -> Staged:
 
 @pytest.fixture(scope="module")
 def lifetimes(engine: Engine) -> dict[str, list[Row]]:
-    frames = [frame(engine, name, rows) for name, rows in given().items()]
+    frames = [frame(engine, name, rows) for name, rows in staged_cases().items()]
     return by_case(declarations.build(*frames))
 
 

@@ -8,19 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.lake.derive.steps.cases import Row, collected
+from tests.lake.derive.steps.cases import Frames, Row, built, collected
 from tests.trace.sidecar import PATHS, reading_of
 from zenlake.lake.derive.duck import Engine
-from zenlake.lake.derive.steps import (
-    declarations,
-    exchanges,
-    interests,
-    queries,
-    replies,
-    requests,
-    traces,
-    unanswered,
-)
+from zenlake.lake.derive.steps import build_queries, declarations, interests
 from zenlake.lake.derive.steps.conform import query
 from zenlake.lake.exact_reader.exact_tables import stage
 from zenlake.lake.schema import STAGED, TABLES
@@ -30,14 +21,13 @@ from zenlake.trace.timelines.interests import InterestLifetime
 # All in one process, so that captures are read only once.
 pytestmark = pytest.mark.xdist_group("equality")
 
-Frames = dict[str, Any]
 Rows = list[tuple[Any, ...]]
 
 
 @pytest.fixture(scope="module")
 def staged(engine: Engine) -> Frames:
     """The staged tables of all captures at once."""
-    parts = [stage(str(path), name) for name, path in PATHS.items()]
+    parts = [stage(path, name) for name, path in PATHS.items()]
     tables = {**STAGED, **TABLES}
     frames = {}
     for name in (*STAGED, "sessions"):
@@ -60,19 +50,8 @@ def rows_of(frame: Any, *names: str) -> Rows:
 
 @pytest.fixture(scope="module")
 def asked(engine: Engine, staged: Frames) -> Frames:
-    keep: Any = engine.keep
-    events = staged["exchange_events"]
-    exchanged = keep(exchanges.build(events))
-    sent = keep(requests.build(events, exchanged))
-    traced = keep(traces.join(sent, traces.build(sent)))
-    replied = keep(replies.build(events, exchanged, traced))
-    known = (staged["sessions"], staged["captures"])
-    lifetimes = declarations.build(staged["declare_events"], staged["sessions"])
-    hops = unanswered.hops_of(traced, replied, staged["sessions"])
-    causes = unanswered.build(hops, lifetimes, *known)
-    judged = queries.build(events, traced, replied, *known)
-    found = queries.not_empty(judged).union(queries.explain(queries.unexplained(judged), causes))
-    return {"queries": keep(found), "replies": replied}
+    found = built(build_queries, staged, lambda _, frame: engine.keep(frame))
+    return {name: engine.keep(frame) for name, frame in found.items()}
 
 
 def test_queries_are_those_of_the_trace(asked: Frames) -> None:
@@ -149,20 +128,8 @@ def test_declarations_are_those_of_the_trace(staged: Frames) -> None:
         if not one.session.is_multicast
     ]
     names = (
-        "packet",
-        "entity",
-        "entity_id",
-        "key",
-        "sender_zid",
-        "receiver_zid",
-        "declared_ns",
-        "undeclared_ns",
-        "ended_by",
-        "complete",
-        "distance",
-        "interest_id",
-        "node_id",
-        "told",
+        *("packet", "entity", "entity_id", "key", "sender_zid", "receiver_zid", "declared_ns"),
+        *("undeclared_ns", "ended_by", "complete", "distance", "interest_id", "node_id", "told"),
     )
     lifetimes = declarations.build(staged["declare_events"], staged["sessions"])
     unicast = query(_UNICAST, lifetimes=lifetimes, sessions=staged["sessions"])

@@ -10,6 +10,8 @@ from tests.lake.derive.steps.cases import (
     MS,
     Row,
     Staged,
+    build_all,
+    built,
     by_case,
     columns,
     declared_shape,
@@ -18,15 +20,7 @@ from tests.lake.derive.steps.cases import (
     staged,
 )
 from zenlake.lake.derive.duck import Engine
-from zenlake.lake.derive.steps import (
-    build_all,
-    exchanges,
-    queries,
-    replies,
-    requests,
-    traces,
-    unanswered,
-)
+from zenlake.lake.derive.steps import build_queries, exchanges
 from zenlake.lake.schema import STAGED
 
 pytestmark = pytest.mark.xdist_group("exchanges")
@@ -118,7 +112,7 @@ JOIN (SELECT {exchanges.PLACE} AS place, seq, capture FROM {{events}}) AS events
 """`exchanges` identifies events by place."""
 
 
-def given() -> Staged:
+def staged_cases() -> Staged:
     defaults = {
         "side": 0,
         "request_id": 1,
@@ -142,21 +136,12 @@ def given() -> Staged:
 
 @pytest.fixture(scope="module")
 def tables(engine: Engine) -> dict[str, dict[str, list[Row]]]:
-    events, sessions, captures = (frame(engine, name, rows) for name, rows in given().items())
-    exchanged: Any = exchanges.build(events)
-    sent = requests.build(events, exchanged)
-    traced = traces.join(sent, traces.build(sent))
-    replied = replies.build(events, exchanged, traced)
-    offered = frame(engine, "declarations", [])
-    hops = unanswered.hops_of(traced, replied, sessions)
-    causes = unanswered.build(hops, offered, sessions, captures)
-    judged = queries.build(events, traced, replied, sessions, captures)
-    asked = queries.not_empty(judged).union(queries.explain(queries.unexplained(judged), causes))
-    return {
-        "exchanges": by_case(engine.sql(WITH_CAPTURE, exchanges=exchanged, events=events)),
-        "replies": by_case(replied),
-        "queries": by_case(asked),
-    }
+    staged = {**staged_cases(), "declare_events": []}
+    frames = {name: frame(engine, name, rows) for name, rows in staged.items()}
+    kept: dict[str, Any] = {"events": frames["exchange_events"]}
+    found = built(build_queries, frames, lambda name, one: kept.setdefault(name, one))
+    exchanged = engine.sql(WITH_CAPTURE, exchanges=kept["exchanges"], events=kept["events"])
+    return {name: by_case(one) for name, one in {**found, "exchanges": exchanged}.items()}
 
 
 Tables = dict[str, dict[str, list[Row]]]

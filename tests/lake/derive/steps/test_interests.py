@@ -34,14 +34,14 @@ CASES: dict[str, list[Row]] = {
 }
 
 
-def given() -> Staged:
+def staged_cases() -> Staged:
     sessions: list[Row] = [{"capture": "session", "session": "s", "closed_ns": 9 * MS}]
     events = staged(CASES, side=0, interest_id=1)
     return {"interest_events": events, "sessions": sessions}
 
 
 def test_interests_have_their_begin_and_end(engine: Engine) -> None:
-    frames = [frame(engine, name, rows) for name, rows in given().items()]
+    frames = [frame(engine, name, rows) for name, rows in staged_cases().items()]
     found = by_case(interests.build(*frames))
     names = ("opened_ns", "final_ns", "closed_ns", "ended_by")
 

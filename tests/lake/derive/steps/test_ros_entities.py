@@ -31,7 +31,7 @@ def declared(capture: str, seq: int, key: str | None, **more: Any) -> Row:
     return {**row, **times, "entity": "token", "sender_zid": "z1", "receiver_zid": "r", **more}
 
 
-def given() -> Staged:
+def staged_cases() -> Staged:
     """Events of tokens, from which the declarations are derived first."""
     keys = [NODE, PUBLISHER, BRIDGED, ACTION, NODE, "my@ros2_lv/x", "@ros2_lv/0", "group/alive"]
     rows = [

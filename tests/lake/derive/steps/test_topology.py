@@ -83,7 +83,7 @@ STAYS = [
 ]
 
 
-def given() -> Staged:
+def staged_cases() -> Staged:
     rows = staged(CASES, told_by_zid="t", zid="z", has_links=True)
     sessions: list[Row] = [
         *STAYS,
@@ -96,7 +96,7 @@ def given() -> Staged:
 
 
 def test_adjacencies_begin_and_end_with_announcements(engine: Engine) -> None:
-    frames = [frame(engine, name, rows) for name, rows in given().items()]
+    frames = [frame(engine, name, rows) for name, rows in staged_cases().items()]
     found = by_case(adjacencies.build(*frames), "from_ns")
 
     def edges(case: str) -> list[tuple[Any, ...]]:

@@ -125,7 +125,7 @@ CASES: dict[str, list[Row]] = {
 }
 
 
-def given() -> Staged:
+def staged_cases() -> Staged:
     defaults = {"side": 0, "request_id": 1, "key": "k", "consolidation": "none"}
     return {"exchange_events": staged(CASES, **defaults)}
 
@@ -133,7 +133,7 @@ def given() -> Staged:
 def test_captures_have_the_expected_traces(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are shuffled; the step processes them in order, over several batches."""
     monkeypatch.setattr("zenlake.lake.derive.duck.frame.ROWS_AT_ONCE", 100)
-    events = frame(engine, "exchange_events", given()["exchange_events"])
+    events = frame(engine, "exchange_events", staged_cases()["exchange_events"])
     found = by_case(traces.build(requests.build(events, exchanges.build(events))))
     trace_ids = {case: [row["trace_id"] for row in rows] for case, rows in found.items()}
     assert trace_ids["passed on"] == [1, 1, 1]

@@ -7,41 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.lake.fast_reader.captures import CAPTURES, surveyed
 from tests.lake.fast_reader.comparison import compare
 from tests.lake.fast_reader.mutations import load, store
-from tests.lake.fast_reader.test_both_readers import CAPTURES
+from tests.lake.fast_reader.segments import TCP_AT, Segment
 from zenlake.capture.packet import Packet
 from zenlake.capture.transport import ACK, FIN, RST, SYN
 from zenlake.lake.fast_reader import Survey, survey
 from zenlake.lake.fast_reader.assemble import reasons
-
-_TCP_AT = 34
-"""The offset of TCP after Ethernet and IPv4 without options."""
-
-
-class Segment:
-    """A mutable packet."""
-
-    def __init__(self, packet: Packet) -> None:
-        self.packet = packet
-        data = packet.data
-        self.is_tcp = len(data) > _TCP_AT + 20 and data[23] == 6
-        total = struct.unpack_from("!H", data, 16)[0]
-        self.payload_at = _TCP_AT + (data[_TCP_AT + 12] >> 4) * 4 if self.is_tcp else len(data)
-        self.payload = data[self.payload_at : 14 + total]
-        self.seq = struct.unpack_from("!I", data, _TCP_AT + 4)[0] if self.is_tcp else 0
-        self.flags = data[_TCP_AT + 13] if self.is_tcp else 0
-
-    def changed(
-        self, seq: int | None = None, flags: int | None = None, payload: bytes | None = None
-    ) -> Packet:
-        data = bytearray(self.packet.data[: self.payload_at])
-        data += self.payload if payload is None else payload
-        struct.pack_into("!H", data, 16, len(data) - 14)
-        struct.pack_into("!I", data, _TCP_AT + 4, (self.seq if seq is None else seq) & 0xFFFFFFFF)
-        data[_TCP_AT + 13] = self.flags if flags is None else flags
-        one = self.packet
-        return Packet(one.number, one.time_ns, one.link_type, bytes(data), len(data))
 
 
 @pytest.fixture
@@ -51,23 +24,22 @@ def whole() -> list[Packet]:
     return found
 
 
-def surveyed(folder: Path, packets: list[Packet]) -> Survey:
+def compared(folder: Path, packets: list[Packet]) -> Survey:
     """Surveys the packets; asserts that both readers agree, whatever the survey decides."""
     path = folder / "built.pcapng"
     store(path, packets)
-    found = survey(str(path))
-    assert isinstance(found, Survey)
+    found = surveyed(path)
     compare(str(path), found)
     return found
 
 
 def test_unchanged_capture_is_regular(whole: list[Packet], tmp_path: Path) -> None:
-    assert surveyed(tmp_path, whole).regular.all()
+    assert compared(tmp_path, whole).regular.all()
 
 
 def test_connection_with_every_packet_twice_is_regular(whole: list[Packet], tmp_path: Path) -> None:
     twice = [copy for packet in whole for copy in (packet, packet)]
-    assert surveyed(tmp_path, twice).regular.all()
+    assert compared(tmp_path, twice).regular.all()
 
 
 def test_keep_alive_probes_are_regular(whole: list[Packet], tmp_path: Path) -> None:
@@ -81,7 +53,7 @@ def test_keep_alive_probes_are_regular(whole: list[Packet], tmp_path: Path) -> N
             packets.append(one.changed(seq=one.seq - 1, payload=b""))
             packets.append(one.changed(seq=one.seq - 1, payload=b"\0"))
         packets.append(packet)
-    found = surveyed(tmp_path, packets)
+    found = compared(tmp_path, packets)
     assert len(packets) > len(whole)
     assert found.regular.all()
 
@@ -100,7 +72,7 @@ def test_segment_that_repeats_bytes_before_new_ones_is_regular(
         if one.is_tcp and one.payload:
             before[ends] = one.payload
         packets.append(packet)
-    assert surveyed(tmp_path, packets).regular.all()
+    assert compared(tmp_path, packets).regular.all()
 
 
 def test_segments_of_one_byte_are_regular(whole: list[Packet], tmp_path: Path) -> None:
@@ -120,25 +92,25 @@ def test_segments_of_one_byte_are_regular(whole: list[Packet], tmp_path: Path) -
         if one.payload:
             seen.add(ends)
         packets.append(packet)
-    assert surveyed(tmp_path, packets).regular.all()
+    assert compared(tmp_path, packets).regular.all()
 
 
 def test_second_connection_between_the_same_ends_makes_the_pair_irregular(
     whole: list[Packet], tmp_path: Path
 ) -> None:
     first = next(Segment(packet) for packet in whole if Segment(packet).flags == SYN)
-    found = surveyed(tmp_path, [*whole, first.changed(seq=first.seq + 5_000_000)])
+    found = compared(tmp_path, [*whole, first.changed(seq=first.seq + 5_000_000)])
     assert found.reason.tolist().count(reasons.SECOND_START) == 1
 
 
 def test_pair_without_a_syn_is_irregular(whole: list[Packet], tmp_path: Path) -> None:
-    found = surveyed(tmp_path, [one for one in whole if not Segment(one).flags & SYN])
+    found = compared(tmp_path, [one for one in whole if not Segment(one).flags & SYN])
     assert set(found.reason.tolist()) == {reasons.NO_START}
 
 
 def test_bytes_after_the_end_make_the_pair_irregular(whole: list[Packet], tmp_path: Path) -> None:
     last = [Segment(one) for one in whole if Segment(one).payload and Segment(one).is_tcp][-1]
-    found = surveyed(tmp_path, [*whole, last.packet])
+    found = compared(tmp_path, [*whole, last.packet])
     assert found.reason.tolist().count(reasons.AFTER_END) == 1
 
 
@@ -147,21 +119,21 @@ def test_connection_that_ends_with_reset_is_regular(whole: list[Packet], tmp_pat
         one.changed(flags=RST | ACK) if one.flags & FIN else one.packet
         for one in map(Segment, whole)
     ]
-    found = surveyed(tmp_path, packets)
+    found = compared(tmp_path, packets)
     assert found.regular.all()
     assert {found.cause_word(pair) for pair in range(len(found))} == {"rst"}
 
 
 def test_connection_without_fin_is_regular(whole: list[Packet], tmp_path: Path) -> None:
     packets = [one for one in whole if not Segment(one).flags & FIN]
-    found = surveyed(tmp_path, packets)
+    found = compared(tmp_path, packets)
     acked = [one for one in found.reason.tolist() if one]
     assert set(acked) <= {reasons.ACKED_BEYOND}
 
 
 def test_missing_packet_makes_the_pair_irregular(whole: list[Packet], tmp_path: Path) -> None:
     lost = [one for one in whole if Segment(one).is_tcp and Segment(one).payload][20]
-    found = surveyed(tmp_path, [one for one in whole if one is not lost])
+    found = compared(tmp_path, [one for one in whole if one is not lost])
     # The other side acknowledges the lost bytes before more bytes arrive.
     assert found.reason.tolist().count(reasons.ACKED_BEYOND) == 1
 
@@ -171,7 +143,7 @@ def test_connection_of_a_port_with_itself_is_irregular(whole: list[Packet], tmp_
     data[30:34] = data[26:30]
     data[36:38] = data[34:36]
     own = Packet(1, 1, 1, bytes(data), len(data))
-    assert surveyed(tmp_path, [own, *whole]).reason[0] == reasons.OWN_PORT
+    assert compared(tmp_path, [own, *whole]).reason[0] == reasons.OWN_PORT
 
 
 def test_capture_with_ip_fragments_is_refused(whole: list[Packet], tmp_path: Path) -> None:
@@ -188,14 +160,14 @@ def test_syn_with_ack_of_missing_bytes_makes_the_pair_irregular(
     """A SYN with ACK acknowledges bytes as any ACK does."""
     at = next(n for n, one in enumerate(whole) if Segment(one).flags == SYN | ACK)
     data = bytearray(whole[at].data)
-    struct.pack_into("!I", data, _TCP_AT + 8, struct.unpack_from("!I", data, _TCP_AT + 8)[0] + 9)
+    struct.pack_into("!I", data, TCP_AT + 8, struct.unpack_from("!I", data, TCP_AT + 8)[0] + 9)
     one = whole[at]
     changed = Packet(one.number, one.time_ns, one.link_type, bytes(data), len(data))
-    found = surveyed(tmp_path, [*whole[:at], changed, *whole[at + 1 :]])
+    found = compared(tmp_path, [*whole[:at], changed, *whole[at + 1 :]])
     assert found.reason.tolist().count(reasons.ACKED_BEYOND) == 1
 
 
 def test_ack_before_its_syn_makes_the_pair_irregular(whole: list[Packet], tmp_path: Path) -> None:
     at = next(n for n, one in enumerate(whole) if Segment(one).flags == SYN | ACK)
-    found = surveyed(tmp_path, [*whole[:at], whole[at + 1], whole[at], *whole[at + 2 :]])
+    found = compared(tmp_path, [*whole[:at], whole[at + 1], whole[at], *whole[at + 2 :]])
     assert found.reason.tolist().count(reasons.ACKED_BEYOND) == 1

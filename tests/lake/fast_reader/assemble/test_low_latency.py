@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.lake.fast_reader.captures import CAPTURES, plain, surveyed
 from tests.lake.fast_reader.comparison import compare
 from tests.lake.fast_reader.mutations import load, store
-from tests.lake.fast_reader.test_both_readers import CAPTURES, plain
+from tests.lake.fast_reader.segments import Segment
 from zenlake.capture.packet import Packet
-from zenlake.capture.transport import Segment, TransportReader
 from zenlake.columnar.jit import NUMBA
-from zenlake.lake.fast_reader import Refusal, Survey, read, survey
+from zenlake.lake.fast_reader import Survey, read
 from zenlake.lake.fast_reader.assemble.batches import LAST_CLOSE
 from zenlake.lake.fast_reader.assemble.low_latency import agrees_on_low_latency
 from zenlake.wire import Init
@@ -30,38 +30,13 @@ def capture(tmp_path: Path) -> Path:
     return Path(plain(CAPTURES / "lowlatency.pcapng.gz", tmp_path))
 
 
-def surveyed(path: Path) -> Survey:
-    found = survey(str(path))
-    assert not isinstance(found, Refusal)
-    return found
-
-
 def farewells(path: Path, found: Survey) -> list[tuple[int, bytes]]:
     """The last CLOSE of each connection, with the number of its packet."""
     return [
-        (int(chunk.packet[unit]), chunk.data[chunk.bounds[unit] : chunk.bounds[unit + 1]].tobytes())
+        (int(chunk.units.packet[unit]), chunk.units.content(unit))
         for chunk in read(str(path), found, found.regular)
-        for unit in np.flatnonzero(chunk.form == LAST_CLOSE).tolist()
+        for unit in np.flatnonzero(chunk.units.form == LAST_CLOSE).tolist()
     ]
-
-
-def with_payload(packet: Packet, payload: bytes, skip: int = 0) -> Packet:
-    """The packet with another payload, `skip` bytes later in its stream (Ethernet and IPv4)."""
-    data = bytearray(packet.data)
-    ip = 14
-    tcp = ip + (data[ip] & 15) * 4
-    begin = tcp + (data[tcp + 12] >> 4) * 4
-    seq = int.from_bytes(data[tcp + 4 : tcp + 8], "big") + skip
-    data[tcp + 4 : tcp + 8] = (seq & 0xFFFF_FFFF).to_bytes(4, "big")
-    data[ip + 2 : ip + 4] = (begin - ip + len(payload)).to_bytes(2, "big")
-    content = bytes(data[:begin]) + payload
-    interface, link_type = packet.interface, packet.link_type
-    return Packet(packet.number, packet.time_ns, link_type, content, len(content), interface)
-
-
-def payload_of(packet: Packet) -> bytes:
-    content = TransportReader().read(packet)
-    return bytes(content.payload) if isinstance(content, Segment) else b""
 
 
 def test_low_latency_pairs_are_regular(capture: Path) -> None:
@@ -75,14 +50,18 @@ def test_segments_of_one_byte_have_the_same_result(capture: Path, tmp_path: Path
     path = tmp_path / "bytes.pcapng"
     parts: list[Packet] = []
     for packet in load(capture):
-        payload = payload_of(packet)
+        segment = Segment(packet)
+        payload = segment.payload
         if not 1 < len(payload) < 100:
             parts.append(packet)
             continue
         if payload[2:3] and payload[2] & 0x1F == 1:
             parts.append(packet)  # an INIT must be in one segment
             continue
-        parts += [with_payload(packet, payload[at : at + 1], at) for at in range(len(payload))]
+        parts += [
+            segment.changed(segment.seq + at, payload=payload[at : at + 1])
+            for at in range(len(payload))
+        ]
     store(path, parts)
     found = surveyed(path)
     assert found.regular.all()
@@ -103,8 +82,9 @@ def test_readers_agree_on_other_ends_of_a_connection(
     """Or the pair is irregular, so that the exact reader reads it."""
     packets = load(capture)
     place = farewells(capture, surveyed(capture))[0][0] - 1
-    assert payload_of(packets[place]) == FAREWELL_BYTES
-    packets[place] = with_payload(packets[place], bytes.fromhex(last))
+    farewell = Segment(packets[place])
+    assert farewell.payload == FAREWELL_BYTES
+    packets[place] = farewell.changed(payload=bytes.fromhex(last))
     path = tmp_path / "other.pcapng"
     store(path, packets)
     found = surveyed(path)

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
+from tests.lake.fast_reader.captures import CAPTURES, plain, surveyed
 from tests.lake.fast_reader.comparison import compare
-from tests.lake.fast_reader.mutations import store
-from tests.lake.fast_reader.test_both_readers import CAPTURES, plain
-from tests.lake.fast_reader.test_bounds import INIT, tcp
+from tests.lake.fast_reader.segments import connections
 from tests.lake.faults.captures import replicated
 from zenlake.errors import CaptureError
-from zenlake.lake.fast_reader import Refusal, Survey, read, survey
+from zenlake.lake.fast_reader import Refusal, read, survey
 from zenlake.lake.fast_reader.scan import file_window
 from zenlake.lake.fast_reader.scan.byte_source import LocalFile
 from zenlake.lake.fast_reader.scan.file_window import FileWindow
@@ -39,8 +38,7 @@ def in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_both_readers_agree_where_batches_lie_in_several_parts(name: str, tmp_path: Path) -> None:
     path = plain(CAPTURES / name, tmp_path)
-    found = survey(path)
-    assert isinstance(found, Survey)
+    found = surveyed(path)
     compare(path, found)
 
 
@@ -57,8 +55,7 @@ def test_memory_does_not_grow_with_the_file(
     monkeypatch.setattr(FileWindow, "load", loaded)
     monkeypatch.setattr(file_window, "LOAD_BYTES", 1 << 18)
     path = replicated(tmp_path / "large.pcapng", 4, "fragments.pcapng.gz", "queries.pcapng.gz")
-    found = survey(path)
-    assert isinstance(found, Survey)
+    found = surveyed(path)
     for _ in read(path, found, found.regular):
         pass
     assert os.path.getsize(path) > 8 << 20
@@ -73,8 +70,7 @@ def test_block_larger_than_a_part_is_read(tmp_path: Path, monkeypatch: pytest.Mo
     head = b"\xad\x0b\x00\x00" + size.to_bytes(4, "little")
     path = tmp_path / "large.pcapng"
     path.write_bytes(content + head + bytes(size - 12) + head[4:])
-    found = survey(str(path))
-    assert isinstance(found, Survey)
+    found = surveyed(str(path))
     assert not found.cut_bytes
     compare(str(path), found)
     assert size < CAPTURE_BLOCK_BYTES_MAX
@@ -83,8 +79,7 @@ def test_block_larger_than_a_part_is_read(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.usefixtures("in_small_parts")
 def test_file_truncated_while_it_is_read_is_an_error(tmp_path: Path) -> None:
     path = Path(plain(CAPTURES / "queries.pcapng.gz", tmp_path))
-    found = survey(str(path))
-    assert isinstance(found, Survey)
+    found = surveyed(str(path))
     chunks = read(str(path), found, found.regular, chunk_bytes=1_000)
     next(chunks)
     os.truncate(path, 5_000)
@@ -118,28 +113,13 @@ def test_file_truncated_while_it_is_surveyed_is_an_error(
 UNFINISHED = (b"\xe8\x03" + bytes(200), bytes(300))
 """Segments with parts of a batch of 1,000 bytes."""
 KEEP_ALIVE = b"\x01\x00\x04"
-RST = 4
-
-
-def connections(path: Path, ports: int, *parts: bytes, with_reset: bool = False) -> Path:
-    packets = []
-    for port in range(1, ports + 1):
-        packets.append(tcp(port, 0, 2, b""))
-        seq = 1
-        for part in (INIT, *parts):
-            packets.append(tcp(port, seq, 0, part))
-            seq += len(part)
-        if with_reset:
-            packets.append(tcp(port, seq, RST, b""))
-    store(path, packets)
-    return path
 
 
 def test_unfinished_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_window, "LOAD_BYTES", 1 << 12)
     monkeypatch.setattr(_LIMIT, 20_000)
     assert FAST_READER_HELD_BYTES_MAX > 20_000
-    assert isinstance(survey(str(connections(tmp_path / "few", 30, *UNFINISHED))), Survey)
+    surveyed(connections(tmp_path / "few", 30, *UNFINISHED))
     found = survey(str(connections(tmp_path / "many", 60, *UNFINISHED)))
     assert isinstance(found, Refusal)
     assert found.cause == "unfinished batches take too much memory"
@@ -155,8 +135,7 @@ def test_batches_that_cannot_be_completed_are_not_held(
     monkeypatch.setattr(file_window, "LOAD_BYTES", 1 << 12)
     monkeypatch.setattr(_LIMIT, 20_000)
     path = str(connections(tmp_path / "closed", 60, *parts, with_reset=with_reset))
-    found = survey(path)
-    assert isinstance(found, Survey)
+    found = surveyed(path)
     assert not found.regular.any()
     compare(path, found)
 

@@ -59,7 +59,7 @@ DECLARATIONS_OF_SPLIT: Final = Build(
     frozenset({"declarations", "interests"}), _OF_DECLARATIONS, build_declarations_of_split
 )
 QUERIES_OF_SPLIT: Final = Build(
-    QUERIES.gives | {"unexplained_queries", "empty_hops", "question_groups"},
+    QUERIES.makes | {"unexplained_queries", "empty_hops", "question_groups"},
     _OF_QUERIES - {"declare_events"},
     build_queries_of_split,
 )
@@ -112,9 +112,9 @@ def build_tables(
     whole = {name: engine.read(KINDS[name], files.get(name, ())) for name in (*_READ, _CAPTURES)}
     hold = keep or (lambda name, frame: engine.keep(frame))
     found: dict[str, list[Frame]] = {}
+    parts = list(_parts(engine, tasks, events_max)) or [whole]
     for build in builds:
-        parts = list(_parts(engine, tasks, events_max))
-        found |= build.run(whole, parts or [whole], hold)
+        found |= build.run(whole, parts, hold)
     return found
 
 

@@ -6,21 +6,27 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
-from zenlake.lake.derive.duck.frame import Frame
-from zenlake.lake.derive.duck.macros import MACROS
+from zenlake.lake.derive.duck.frame import Frame, cast_columns, null_columns
 from zenlake.lake.derive.duck.statements import to_duckdb
-from zenlake.lake.schema.table import DUCKDB_TYPES
 from zenlake.limits import DERIVE_BYTES_MAX
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from zenlake.lake.schema.table import Table
+
+_FORMAT_NUMBER: Final = """CREATE MACRO format_number(number, digits) AS CASE digits
+    WHEN 0 THEN format('{:,.0f}', CAST(number AS DOUBLE))
+    WHEN 1 THEN format('{:,.1f}', CAST(number AS DOUBLE))
+    WHEN 2 THEN format('{:,.2f}', CAST(number AS DOUBLE))
+    ELSE error('format_number of so many digits')
+    END"""
+"""A function of Spark that DuckDB lacks; in `format` the number of digits is a part of the text."""
 
 
 class Engine:
@@ -49,8 +55,7 @@ class Engine:
         # DuckDB would draw its progress bar on standard output if Python runs no file (`-c`).
         self.connection.execute("SET enable_progress_bar = false")
         self._numbers = count(1)
-        for macro in MACROS:
-            self.connection.execute(macro)
+        self.connection.execute(_FORMAT_NUMBER)
 
     def second_connection(self) -> Engine:
         """Another engine on the same database, for another thread."""
@@ -67,23 +72,12 @@ class Engine:
     def read(self, table: Table, files: Sequence[str]) -> Frame:
         """The Parquet files of a table with all declared columns, without computed ones."""
         table = table.base
-        columns = ", ".join(
-            f"CAST({quoted(one.name)} AS {DUCKDB_TYPES[one.type]}) AS {quoted(one.name)}"
-            for one in table.columns
-        )
+        columns = cast_columns(table)
         if files:
             listed = ", ".join("'" + literal(file).replace("'", "''") + "'" for file in files)
             return self.query(f"SELECT {columns} FROM read_parquet([{listed}])", {table.name})
-        nulls = ", ".join(f"NULL AS {quoted(one.name)}" for one in table.columns)
-        return self.query(f"SELECT {columns} FROM (SELECT {nulls}) WHERE false", {table.name})
-
-    def read_rows(self, table: Table, file: str, names: Sequence[str]) -> Frame:
-        """Some columns of one file, and `row`: the number of the row in the file, from 0."""
-        columns = ", ".join(map(quoted, names))
-        place = "'" + literal(file).replace("'", "''") + "'"
-        text = f"SELECT {columns}, file_row_number AS row"
-        rows = f"read_parquet({place}, file_row_number = true)"
-        return self.query(f"{text} FROM {rows}", {table.name})
+        nothing = f"(SELECT {null_columns(table)}) WHERE false"
+        return self.query(f"SELECT {columns} FROM {nothing}", {table.name})
 
     def sql(self, text: str, args: None = None, **frames: Frame) -> Frame:
         """Runs a statement like `SparkSession.sql`: `{name}` stands for the frame of that name."""

@@ -46,11 +46,8 @@ class Frame:
         chosen = ", ".join(f'"{name}"' for name in names)
         return self._query(f"SELECT {chosen} FROM {self.name}")
 
-    def where(self, condition: str) -> Frame:
-        return self.sparkSession.sql(f"SELECT * FROM {{rows}} WHERE {condition}", rows=self)
-
     def filtered(self, condition: str) -> Frame:
-        """The same as `where`, but the condition is in DuckDB's dialect."""
+        """The rows for which a condition in DuckDB's dialect is true."""
         return self._query(f"FROM {self.name} WHERE {condition}")
 
     def union(self, other: Frame) -> Frame:
@@ -90,13 +87,9 @@ class Frame:
         load than a small capture to read.
         """
         table = table.base
-        chosen = ", ".join(
-            f'CAST("{one.name}" AS {DUCKDB_TYPES[one.type]}) AS "{one.name}"'
-            for one in table.columns
-        )
-        nulls = ", ".join(f'NULL AS "{one.name}"' for one in table.columns)
-        lacking = f"SELECT {nulls} WHERE false"
-        return self._query(f"SELECT {chosen} FROM (FROM {self.name} UNION ALL BY NAME {lacking})")
+        lacking = f"SELECT {null_columns(table)} WHERE false"
+        rows = f"(FROM {self.name} UNION ALL BY NAME {lacking})"
+        return self._query(f"SELECT {cast_columns(table)} FROM {rows}")
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows of the frame, a bounded number at a time."""
@@ -114,3 +107,14 @@ class Frame:
 
     def _query(self, text: str) -> Frame:
         return self.sparkSession.query(text, self.sources)
+
+
+def cast_columns(table: Table) -> str:
+    """The declared columns in their order and types, to select."""
+    return ", ".join(
+        f'CAST("{one.name}" AS {DUCKDB_TYPES[one.type]}) AS "{one.name}"' for one in table.columns
+    )
+
+
+def null_columns(table: Table) -> str:
+    return ", ".join(f'NULL AS "{one.name}"' for one in table.columns)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from zenlake.lake.derive.publications.grouping import different
+from zenlake.lake.derive.publications.grouping import distinct
 from zenlake.lake.derive.publications.hashing import NULL, Hasher, combined
 
 if TYPE_CHECKING:
@@ -127,4 +127,4 @@ def _numbers(column: pa.ChunkedArray) -> Numbers:
 def groups_of(contents: Contents) -> Numbers:
     """Hashes of the groups of rows that are compared: same content, or same mark."""
     marks = contents.mark[contents.mark != NULL]
-    return different(np.concatenate((contents.content, marks)))
+    return distinct(np.concatenate((contents.content, marks)))

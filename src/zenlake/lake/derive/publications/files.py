@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from zenlake.lake.derive.publications import contents as rows_of
 from zenlake.lake.derive.publications.contents import COLUMNS, TEXTS, Contents
-from zenlake.lake.derive.publications.grouping import Numbers, different
+from zenlake.lake.derive.publications.grouping import Numbers, distinct
 from zenlake.lake.derive.publications.hashing import KERNEL_ROWS_MIN, Hasher
 from zenlake.lake.derive.publications.latency_rows import LATENCIES, latency_tables
 from zenlake.lake.derive.publications.measuring import (
@@ -38,15 +38,15 @@ PROOFS: Final = frozenset((_GROUPS, _SESSIONS))
 """Tables that show whether other splits have rows of the same groups."""
 ROW_BYTES: Final = 256
 """The memory that a row needs; 135 to 230 bytes were measured."""
-_OF_CONTENTS: Final = (np.int64,) * len(Contents._fields)
-_OF_MEASURED: Final = (*((np.int64,) * (len(Measured._fields) - 1)), np.bool_)
+_CONTENTS_TYPES: Final = (np.int64,) * len(Contents._fields)
+_MEASURED_TYPES: Final = (*((np.int64,) * (len(Measured._fields) - 1)), np.bool_)
 
 
 class PublicationFiles:
-    """`write` does all; then `found` has the new files."""
+    """`write` does all; then `written` has the new files."""
 
     def __init__(self, folder: Path, secret: bytes, memory_bytes: int) -> None:
-        self.found: list[WrittenFile] = []
+        self.written: list[WrittenFile] = []
         self.copies: dict[str, str] = {}
         """Copies of files of `samples` with the final `trace_id`, by the original path."""
         self._folder = folder
@@ -62,23 +62,23 @@ class PublicationFiles:
         is_split = not PROOFS.isdisjoint(wanted)
         hasher = Hasher(self._secret, is_split or firsts[-1] >= KERNEL_ROWS_MIN)
         parts = self._folder / f"parts-{uuid4().hex}"
-        contents = Parts(parts / "contents", count, _OF_CONTENTS)
+        contents = Parts(parts / "contents", count, _CONTENTS_TYPES)
         chosen = None if is_split else _captures_to_compare(paths)
         sessions: list[Numbers] = []
-        publishers = _Nodes(hasher)
+        publishers = _NodeTexts(hasher)
         for path, first in zip(paths, firsts[:-1], strict=True):
             for table in _row_groups(path):
                 rows, session = rows_of.contents_of(table, first, hasher, chosen)
                 first += table.num_rows
                 contents.add(rows, rows.content)
-                sessions.append(different(session))
+                sessions.append(distinct(session))
                 publishers.add(table["sender_zid"])
         groups: list[Numbers] = []
         found = self._measure_in_parts(parts, contents, firsts[-1], groups if is_split else None)
         if is_split:
             self._write_hashes(_GROUPS, groups)
             self._write_hashes(_SESSIONS, sessions)
-        self._write_found(paths, firsts, found, publishers, wanted)
+        self._write_results(paths, firsts, found, publishers, wanted)
 
     def _measure_in_parts(
         self, folder: Path, contents: Parts, rows: int, groups: list[Numbers] | None
@@ -86,8 +86,8 @@ class PublicationFiles:
         """The results for all rows, divided into parts by row number."""
         # A part holds consecutive rows.
         step = -(-rows // contents.count) or 1
-        found = Parts(folder / "measured", contents.count, _OF_MEASURED)
-        marked = Parts(folder / "marked", contents.count, _OF_CONTENTS)
+        found = Parts(folder / "measured", contents.count, _MEASURED_TYPES)
+        marked = Parts(folder / "marked", contents.count, _CONTENTS_TYPES)
         for columns in contents:
             part = Contents(*columns)
             if groups is not None:
@@ -102,21 +102,21 @@ class PublicationFiles:
         return found
 
     def _write_hashes(self, name: str, hashes: list[Numbers]) -> None:
-        found = different(np.concatenate([np.zeros(0, np.int64), *hashes]))
+        found = distinct(np.concatenate([np.zeros(0, np.int64), *hashes]))
         files = ParquetFiles(self._folder, SPANNING)
         files.write({name: [pa.table([pa.array(found)], SPANNING[name].base.arrow)]})
-        self.found += files.close()
+        self.written += files.close()
 
-    def _write_found(
+    def _write_results(
         self,
         paths: Sequence[str],
         firsts: list[int],
         found: Parts,
-        publishers: _Nodes,
+        publishers: _NodeTexts,
         wanted: Collection[str],
     ) -> None:
         files = ParquetFiles(self._folder, TABLES)
-        rows = _InOrder(found)
+        rows = _ResultsInOrder(found)
         for path, (first, stop) in zip(paths, pairwise(firsts), strict=True):
             traced: list[pa.Table] = []
             for measured in rows.until(stop):
@@ -128,15 +128,15 @@ class PublicationFiles:
                 target = self._folder / SAMPLES / f"{uuid4().hex}.parquet"
                 if replace_trace_ids(Path(path), target, pa.concat_tables(traced)):
                     self.copies[path] = str(target)
-        self.found += files.close()
+        self.written += files.close()
 
 
-class _InOrder:
+class _ResultsInOrder:
     """Reads the results in the order of the rows that they belong to."""
 
     def __init__(self, found: Parts) -> None:
         self._found = iter(found)
-        self._rest = Measured(*(np.zeros(0, kind) for kind in _OF_MEASURED))
+        self._rest = Measured(*(np.zeros(0, kind) for kind in _MEASURED_TYPES))
 
     def until(self, stop: int) -> Iterator[Measured]:
         """The results for the next rows up to, but not including, row `stop`, in pieces."""
@@ -173,7 +173,7 @@ def _captures_to_compare(paths: Sequence[str]) -> list[str]:
     return [name for name, found in sessions.items() if len(found - {None}) > 1]
 
 
-class _Nodes:
+class _NodeTexts:
     """The texts of nodes, by their hash."""
 
     def __init__(self, hasher: Hasher) -> None:
@@ -188,12 +188,12 @@ class _Nodes:
             )
 
     def texts(self, hashes: Numbers) -> pa.Array:
-        different, which = np.unique(hashes, return_inverse=True)
-        found = pa.array([self._texts.get(one) for one in different.tolist()], pa.string())
+        known, which = np.unique(hashes, return_inverse=True)
+        found = pa.array([self._texts.get(one) for one in known.tolist()], pa.string())
         return found.take(pa.array(which))
 
 
-def _columns_of_latencies(measured: Measured, first_row: int, nodes: _Nodes) -> pa.Table:
+def _columns_of_latencies(measured: Measured, first_row: int, nodes: _NodeTexts) -> pa.Table:
     """The columns of `latencies` that `samples` lacks, and `row` in the file."""
     unknown, unsent = measured.trace_id == UNKNOWN, measured.sent_ns == UNKNOWN
     return pa.table(

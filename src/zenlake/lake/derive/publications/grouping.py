@@ -55,7 +55,7 @@ def _packed(columns: Sequence[Numbers]) -> Numbers:
     return found
 
 
-def different(values: Numbers) -> Numbers:
+def distinct(values: Numbers) -> Numbers:
     """The distinct values, sorted. NumPy's `unique` uses a hash table, which takes longer."""
     ordered: Numbers = np.sort(values)
     return ordered[starts_of(ordered)]
@@ -71,13 +71,24 @@ def starts_of(*columns: Numbers) -> Numbers:
     return np.flatnonzero(is_start)
 
 
-class Segments:
+class Groups:
     """Groups of adjacent rows. Arguments have a value for each row, results one for each group."""
 
     def __init__(self, starts: Numbers, count: int) -> None:
         self.starts = starts
         self.sizes = np.diff(np.append(starts, count))
         """The number of rows of each group."""
+
+    @classmethod
+    def of_equal(cls, *columns: Numbers) -> Groups:
+        """A group for each run of equal rows."""
+        return cls(starts_of(*columns), len(columns[0]))
+
+    def select(self, chosen: Flags) -> Groups:
+        """The chosen groups, of the rows that remain if all others are removed."""
+        sizes = self.sizes[chosen]
+        stops = np.cumsum(sizes)
+        return Groups(stops - sizes, int(stops[-1]) if len(stops) else 0)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -115,7 +126,7 @@ class Segments:
         is_all: Flags = self.count(chosen) == self.sizes
         return is_all
 
-    def different(self, values: Numbers, chosen: Flags | None = None) -> Numbers:
+    def count_distinct(self, values: Numbers, chosen: Flags | None = None) -> Numbers:
         """The number of distinct chosen values of each group."""
         groups, given = self.numbers, values
         if chosen is not None:

@@ -40,9 +40,9 @@ class Hasher:
 
     def texts(self, column: pa.ChunkedArray) -> Numbers:
         """The hashes of a dictionary column: each distinct text is hashed once."""
-        return _joined(self._of_dictionary(chunk) for chunk in column.chunks)
+        return _joined(self._dictionary_hashes(chunk) for chunk in column.chunks)
 
-    def _of_dictionary(self, chunk: pa.DictionaryArray) -> Numbers:
+    def _dictionary_hashes(self, chunk: pa.DictionaryArray) -> Numbers:
         hashes = np.append(self.array(chunk.dictionary), NULL)
         found: Numbers = hashes[chunk.indices.fill_null(len(hashes) - 1).to_numpy()]
         return found

@@ -8,11 +8,10 @@ import numpy as np
 
 from zenlake.lake.derive.publications.grouping import (
     NO_MAX,
-    Segments,
+    Groups,
     are_in,
     order_of,
     ranks,
-    starts_of,
 )
 from zenlake.lake.derive.publications.hashing import NULL
 
@@ -25,8 +24,8 @@ class Compared(NamedTuple):
     """Rows whose content crossed several hops, by content, hop and `seq`."""
 
     rows: Rows
-    contents: Segments
-    hops: Segments
+    contents: Groups
+    hops: Groups
     is_certain: Flags
     """For each content: its nodes are known, no node received it twice, one sent it first, and all
     hops have it equally often."""
@@ -43,23 +42,15 @@ def compare(rows: Rows) -> Compared:
     order = order_of(content, rows.hop, rows.seq)
     rows, content, is_split = rows.take(order), content[order], is_split[order]
     del order
-    hops = Segments(starts_of(content, rows.hop), len(content))
-    of_hop = content[hops.starts]
-    contents = Segments(starts_of(of_hop), len(of_hop))
+    hops = Groups.of_equal(content, rows.hop)
+    contents = Groups.of_equal(content[hops.starts])
     # Contents on a single hop need no comparison.
     is_kept = (contents.sizes > 1) | is_split[hops.starts][contents.starts]
     if not is_kept.all():
         kept_hops = contents.to_rows(is_kept)
         rows = rows.take(hops.to_rows(kept_hops))
-        hops = _select_groups(hops, kept_hops)
-        contents = _select_groups(contents, is_kept)
+        hops, contents = hops.select(kept_hops), contents.select(is_kept)
     return _compare_hops(rows, contents, hops)
-
-
-def _select_groups(segments: Segments, chosen: Flags) -> Segments:
-    sizes = segments.sizes[chosen]
-    ends = np.cumsum(sizes)
-    return Segments(ends - sizes, int(ends[-1]) if len(ends) else 0)
 
 
 def _split_by_stamper(rows: Rows) -> tuple[Numbers, Flags]:
@@ -74,7 +65,7 @@ def _split_by_stamper(rows: Rows) -> tuple[Numbers, Flags]:
     if not len(stamped):
         return content, nothing
     order = stamped[np.argsort(content[stamped])]
-    routers = Segments(starts_of(content[order]), len(order))
+    routers = Groups.of_equal(content[order])
     least, most = routers.min(stamper[order]), routers.max(stamper[order])
     is_divided = np.zeros(int(content.max()) + 1, np.bool_)
     is_divided[content[order][routers.starts]] = least < most
@@ -90,7 +81,7 @@ def _split_by_stamper(rows: Rows) -> tuple[Numbers, Flags]:
     return ranks(content, router), is_split
 
 
-def _compare_hops(rows: Rows, contents: Segments, hops: Segments) -> Compared:
+def _compare_hops(rows: Rows, contents: Groups, hops: Groups) -> Compared:
     sender = rows.sender[hops.starts]
     received = rows.receiver
     receiver, receivers = hops.max(received), hops.count(received != NULL)
@@ -105,7 +96,7 @@ def _compare_hops(rows: Rows, contents: Segments, hops: Segments) -> Compared:
         & (contents.sum(receivers) == contents.sum(hops.sizes))
     )
     is_even = (contents.min(hops.sizes) == contents.max(hops.sizes)) & (
-        contents.different(receiver, is_received) == contents.sizes
+        contents.count_distinct(receiver, is_received) == contents.sizes
     )
     sources = is_first & is_known
     source = contents.max(sender, sources)

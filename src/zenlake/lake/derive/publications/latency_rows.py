@@ -23,8 +23,8 @@ _ROW: Final = "row"
 def latency_tables(source: Path, found: pa.Table) -> Iterator[pa.Table]:
     """A table for each row group of `source`; `found` has the other columns by `row`, in order."""
     declared = TABLES[LATENCIES].base.columns
-    taken = [one for one in declared if one.name not in found.column_names]
-    listed = [one.name for one in taken if one.type == STRING]
+    copied = [one for one in declared if one.name not in found.column_names]
+    listed = [one.name for one in copied if one.type == STRING]
     rows = found.column(_ROW).to_numpy()
     with pq.ParquetFile(source, read_dictionary=listed) as file:
         begin = 0
@@ -32,9 +32,9 @@ def latency_tables(source: Path, found: pa.Table) -> Iterator[pa.Table]:
             end = begin + file.metadata.row_group(group).num_rows
             first, last = np.searchsorted(rows, (begin, end)).tolist()
             if first < last:
-                samples = file.read_row_group(group, [one.name for one in taken])
+                samples = file.read_row_group(group, [one.name for one in copied])
                 chosen = samples.take(pa.array(rows[first:last] - begin))
                 own = found.slice(first, last - first)
-                columns = [(chosen if one in taken else own).column(one.name) for one in declared]
+                columns = [(chosen if one in copied else own).column(one.name) for one in declared]
                 yield pa.table(columns, names=[one.name for one in declared])
             begin = end

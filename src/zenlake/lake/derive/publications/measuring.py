@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from zenlake.lake.derive.publications.grouping import Segments, are_in, ranks, starts_of
+from zenlake.lake.derive.publications.grouping import Groups, are_in, ranks
 from zenlake.lake.derive.publications.hashing import NULL
 from zenlake.lake.derive.publications.hops import compare
 from zenlake.lake.derive.publications.places import UNKNOWN, publications_of
@@ -85,7 +85,7 @@ def _measure_in_batches(rows: Rows, publication: Numbers, is_certain: bool) -> I
 
 def _measure_publications(rows: Rows, publication: Numbers, is_certain: bool) -> Measured:
     """The results for all rows of some publications; `publication` ascends."""
-    hops = Segments(starts_of(publication), len(publication))
+    hops = Groups.of_equal(publication)
     seq, time_ns, sender, receiver = rows.seq, rows.time_ns, rows.sender, rows.receiver
     trace_id = hops.to_rows(hops.min(seq))
     sent_ns = np.where(hops.sizes > 1, hops.min(time_ns), UNKNOWN)

@@ -43,19 +43,17 @@ class Parts:
 
     def __iter__(self) -> Iterator[list[NDArray[Any]]]:
         """The columns of each part; a part can be read once."""
-        for part in range(self.count):
-            yield self.take(part)
-
-    def take(self, part: int) -> list[NDArray[Any]]:
         if self.count == 1:
             rows, self._rows = self._rows, []
-            return [
+            yield [
                 np.concatenate([np.zeros(0, kind), *(columns[place] for columns in rows)])
                 for place, kind in enumerate(self._types)
             ]
-        return [self._taken(part, place, kind) for place, kind in enumerate(self._types)]
+            return
+        for part in range(self.count):
+            yield [self._read(part, place, kind) for place, kind in enumerate(self._types)]
 
-    def _taken(self, part: int, place: int, kind: type[np.generic]) -> NDArray[Any]:
+    def _read(self, part: int, place: int, kind: type[np.generic]) -> NDArray[Any]:
         file = self._file(part, place)
         if not file.exists():
             return np.zeros(0, kind)

@@ -14,10 +14,9 @@ import numpy as np
 from zenlake.lake.derive.publications.grouping import (
     NO_MAX,
     NO_MIN,
-    Segments,
+    Groups,
     order_of,
     ranks,
-    starts_of,
 )
 from zenlake.lake.derive.publications.hashing import NULL
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from zenlake.lake.derive.publications.grouping import Flags, Numbers
     from zenlake.lake.derive.publications.hops import Compared
 
-_SENDING_NS_MAX: Final = 20_000_000
+SENDING_NS_MAX: Final = 20_000_000
 """A node sends a publication to all its neighbours within this time."""
 UNKNOWN: Final = -1
 """The publication of a row that its place does not identify."""
@@ -59,18 +58,17 @@ def _number_by_place(compared: Compared, chosen: Flags, content: Numbers) -> Num
     if place.any():
         order = order_of(content, place)
         rows, content, place = rows.take(order), content[order], place[order]
-    places = Segments(starts_of(content, place), len(content))
+    places = Groups.of_equal(content, place)
     is_first = rows.sender == compared.source[content]
     time_ns, seq, stamp = rows.time_ns, rows.seq, rows.stamp
     took_ns = places.max(time_ns, is_first) - places.min(time_ns, is_first)
     latest_stamp = places.max(stamp)
     is_in_order = (
         (places.min(seq) == places.min(seq, is_first))
-        & (took_ns < _SENDING_NS_MAX)
+        & (took_ns < SENDING_NS_MAX)
         & ((latest_stamp == NULL) | (latest_stamp == places.min(stamp, stamp != NULL)))
     )
-    of_place = content[places.starts]
-    contents = Segments(starts_of(of_place), len(of_place))
+    contents = Groups.of_equal(content[places.starts])
     return _part_of_each_row(places, contents, contents.all(is_in_order), order)
 
 
@@ -106,15 +104,14 @@ def _number_by_timestamp(given: _Uneven) -> Numbers:
     number = rank - least[side]
     order = order_of(content, number, rows.seq)
     rows, content, is_entry = rows.take(order), content[order], is_entry[order]
-    numbers = Segments(starts_of(content, number[order]), len(order))
+    numbers = Groups.of_equal(content, number[order])
     is_in_order = (
         (numbers.min(rows.seq) == numbers.min(rows.seq, is_entry))
         & (numbers.sizes > 1)
-        & (numbers.different(rows.receiver, rows.receiver != NULL) == numbers.sizes)
+        & (numbers.count_distinct(rows.receiver, rows.receiver != NULL) == numbers.sizes)
         & numbers.all(is_entry == (rows.stamp == NULL))
     )
-    of_number = content[numbers.starts]
-    contents = Segments(starts_of(of_number), len(of_number))
+    contents = Groups.of_equal(content[numbers.starts])
     hop = numbers.min(rows.hop, is_entry)
     has_one_hop = contents.min(hop) == contents.max(hop)
     return _part_of_each_row(numbers, contents, contents.all(is_in_order) & has_one_hop, order)
@@ -123,37 +120,37 @@ def _number_by_timestamp(given: _Uneven) -> Numbers:
 def _number_by_time(given: _Uneven) -> Numbers:
     """Match each row with the latest row at the entry, if all hops took less than the next gap."""
     rows, content, is_entry = given
-    contents = Segments(starts_of(content), len(content))
+    contents = Groups.of_equal(content)
     so_far = np.cumsum(is_entry)
     before = so_far - contents.to_rows(so_far[contents.starts] - is_entry[contents.starts])
     gap_ns = np.full(len(content), NO_MIN)
     entries = np.flatnonzero(is_entry)
     follows = np.flatnonzero(content[entries][1:] == content[entries][:-1]) + 1
     gap_ns[entries[follows]] = rows.time_ns[entries[follows]] - rows.time_ns[entries[follows - 1]]
-    turns = Segments(starts_of(content, before), len(content))
+    # A span is a row at the entry, and the rows up to the next one.
+    spans = Groups.of_equal(content, before)
     is_stamped = rows.stamp != NULL
-    stamp, least = turns.max(rows.stamp), turns.min(rows.stamp, is_stamped)
+    stamp, least = spans.max(rows.stamp), spans.min(rows.stamp, is_stamped)
     is_in_order = (
-        (before[turns.starts] > 0)
-        & (turns.different(rows.receiver, rows.receiver != NULL) == turns.sizes)
+        (before[spans.starts] > 0)
+        & (spans.count_distinct(rows.receiver, rows.receiver != NULL) == spans.sizes)
         & ((stamp == NULL) | (stamp == least))
     )
-    entry_ns = turns.min(rows.time_ns, is_entry)
-    delay_ns = np.where(entry_ns == NO_MIN, 0, turns.max(rows.time_ns) - entry_ns)
-    of_turn = content[turns.starts]
-    whole = Segments(starts_of(of_turn), len(of_turn))
+    entry_ns = spans.min(rows.time_ns, is_entry)
+    delay_ns = np.where(entry_ns == NO_MIN, 0, spans.max(rows.time_ns) - entry_ns)
+    whole = Groups.of_equal(content[spans.starts])
     has_stamp = stamp != NULL
     is_apart = (
         whole.all(is_in_order)
-        & (whole.count(has_stamp) == whole.different(stamp, has_stamp))
+        & (whole.count(has_stamp) == whole.count_distinct(stamp, has_stamp))
         & (whole.max(delay_ns) < contents.min(gap_ns))
         & (contents.min(gap_ns) != NO_MIN)
     )
-    return _part_of_each_row(turns, whole, is_apart, None)
+    return _part_of_each_row(spans, whole, is_apart, None)
 
 
 def _part_of_each_row(
-    parts: Segments, contents: Segments, is_known: Flags, order: Numbers | None
+    parts: Groups, contents: Groups, is_known: Flags, order: Numbers | None
 ) -> Numbers:
     """For each row of a known content the number of its part, else `UNKNOWN`."""
     numbers = np.where(contents.to_rows(is_known), np.arange(len(parts)), UNKNOWN)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     Keep = Callable[[str, DataFrame], DataFrame]
 
 __all__ = [
-    "build_all",
     "build_declarations",
     "build_declarations_of_split",
     "build_explained_queries",
@@ -42,21 +41,6 @@ __all__ = [
     "build_queries_of_split",
     "build_topology",
 ]
-
-
-def _as_it_is(name: str, frame: DataFrame) -> DataFrame:
-    return frame
-
-
-def build_all(tables: Frames, keep: Keep = _as_it_is) -> Frames:
-    """All derived tables, each after those it needs.
-
-    `tables` has all staged tables, `samples`, `sessions` and `captures`. `keep` is called with the
-    name and the frame of each step that is read several times: it may persist the frame, or write
-    it and return what it reads back.
-    """
-    found = [build(tables, [tables], keep) for build in (build_queries, build_declarations)]
-    return {name: _together(frames) for tables in found for name, frames in tables.items()}
 
 
 # Each build takes all rows (`whole`), and the same rows in parts, each with all events of its

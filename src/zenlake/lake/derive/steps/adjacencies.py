@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.lake.derive.steps.conform import conform, query
 from zenlake.lake.schema import TABLES
+from zenlake.lake.schema.table import BIGINT_MAX
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_NEVER: Final = 2**63 - 1
+_NEVER: Final = BIGINT_MAX
 _PAIR: Final = "concat_ws(' ', least({one}, {other}), greatest({one}, {other}))"
 
 # Sessions that overlap are one stay, of a node, or of two nodes with each other.

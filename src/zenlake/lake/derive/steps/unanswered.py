@@ -130,16 +130,14 @@ def build(
 ) -> DataFrame:
     """`capture`, `session`, `seq` of a REQUEST without reply, `cause`, and `because` in words."""
     rows = query(_ROWS, hops=hops, declarations=declarations, sessions=sessions, captures=captures)
-    return (
-        rows.repartition("capture").sortWithinPartitions(*_ORDER).mapInArrow(_explained, _COLUMNS)
-    )
+    return rows.repartition("capture").sortWithinPartitions(*_ORDER).mapInArrow(_explain, _COLUMNS)
 
 
-def _explained(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _explain(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     rows = (row for batch in batches for row in batch.to_pylist())
     found: list[Row] = []
-    for capture, of_capture in groupby(rows, lambda row: row["capture"]):
-        for one in _of_capture(of_capture):
+    for capture, captured in groupby(rows, lambda row: row["capture"]):
+        for one in _explain_capture(captured):
             found.append({"capture": capture, **one})
             if len(found) == _ROWS_AT_ONCE:
                 yield pa.RecordBatch.from_pylist(found, _FOUND)
@@ -147,14 +145,14 @@ def _explained(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield pa.RecordBatch.from_pylist(found, _FOUND)
 
 
-def _of_capture(rows: Iterator[Row]) -> Iterator[Row]:
+def _explain_capture(rows: Iterator[Row]) -> Iterator[Row]:
     known, partial, encrypted = Queryables(), 0, 0
     for part, of_part in groupby(rows, lambda row: row["part"]):
         if part == _REQUESTS:
             known.hidden = hidden_text(encrypted, partial)
             known.end_with_routers()
             for _, trace in groupby(of_part, lambda row: row["trace_id"]):
-                yield from _of_trace(known, list(trace))
+                yield from _explain_trace(known, list(trace))
             return
         for row in of_part:
             if part == _QUERYABLES:
@@ -184,7 +182,7 @@ def _queryable(row: Row) -> Queryable:
     )
 
 
-def _of_trace(known: Queryables, rows: list[Row]) -> Iterator[Row]:
+def _explain_trace(known: Queryables, rows: list[Row]) -> Iterator[Row]:
     hops = [
         Hop(
             row["session"],

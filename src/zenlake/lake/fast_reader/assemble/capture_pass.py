@@ -22,6 +22,8 @@ from zenlake.lake.fast_reader.assemble.batches import (
 from zenlake.lake.fast_reader.assemble.held_batches import HeldBatches
 from zenlake.lake.fast_reader.assemble.pairs import ASSEMBLE, Pairs
 from zenlake.lake.fast_reader.assemble.segment import SEGMENT_WORDS
+from zenlake.lake.fast_reader.scan.capture_file import Refusal, scan_of
+from zenlake.lake.fast_reader.scan.file_window import FileWindow, changed
 from zenlake.lake.fast_reader.scan.packets import ROWS, empty_packets
 from zenlake.lake.fast_reader.scan.statuses import CAUSES, CUT, END, FULL
 from zenlake.limits import FAST_READER_HELD_BYTES_MAX
@@ -29,8 +31,8 @@ from zenlake.limits import FAST_READER_HELD_BYTES_MAX
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from zenlake.lake.fast_reader.regularity.survey import Survey
     from zenlake.lake.fast_reader.scan.capture_file import Scan
-    from zenlake.lake.fast_reader.scan.file_window import FileWindow
 
 CHUNK_BYTES: Final = 4 << 20
 """Bytes of the file in one chunk."""
@@ -74,13 +76,13 @@ class CapturePass:
         window: FileWindow,
         scan: Scan,
         pairs: Pairs,
-        is_survey: bool,
-        with_other: bool = False,
         chunk_bytes: int = CHUNK_BYTES,
         known: SurveyedRanges | None = None,
+        with_other: bool = False,
         first_role: int = ASSEMBLE,
         is_check: bool = False,
     ) -> None:
+        """A survey, unless the survey is `known`."""
         self.window = window
         self.pairs = pairs
         self.packets = empty_packets(ROWS)
@@ -96,11 +98,11 @@ class CapturePass:
         """Bytes of an incomplete last record."""
         self.first_ns = self.last_ns = 0
         self.scan = scan
-        self._is_survey = is_survey
+        self._is_survey = is_survey = known is None
         self._is_check = is_survey or is_check
         self._first_role = first_role
-        self.is_too_much = False
-        """Whether the problem is a limit of memory, and not the file."""
+        self.is_memory_limit = False
+        """Whether the problem is a limit of memory, and not the file itself."""
         self._with_other = with_other
         self._chunk_bytes = max(chunk_bytes, 1)
         self._chunk_stop = 0
@@ -204,7 +206,7 @@ class CapturePass:
             self._ended = True
             if not self.scan.is_growing:
                 self.cut_bytes = self.window.size - self.scan.at
-            if self.cut_bytes and self.scan.may_go_on():
+            if self.cut_bytes and self.scan.may_resume():
                 return self._stop("it is cut, and something may lie behind")
         elif status != FULL:
             return self._stop(self.scan.problem or CAUSES[status])
@@ -271,16 +273,12 @@ class CapturePass:
             made = True
         return made
 
-    def _stop(self, problem: str, is_too_much: bool = False) -> bool:
+    def _stop(self, problem: str, is_memory_limit: bool = False) -> bool:
         self.problem = problem
-        self.is_too_much = is_too_much
+        self.is_memory_limit = is_memory_limit
         self._ended = True
         self._row = self._count
         return False
-
-    @property
-    def specials(self) -> list[tuple[int, int]]:
-        return self.scan.specials
 
     @property
     def others(self) -> int:
@@ -292,3 +290,21 @@ class CapturePass:
 
     def init_rows(self) -> NDArray[np.int64]:
         return self.inits_seen[: int(self.counters[INITS_SEEN])]
+
+
+def second_pass(
+    window: FileWindow,
+    survey: Survey,
+    pairs: Pairs,
+    wanted: NDArray[np.bool_],
+    chunk_bytes: int,
+    with_other: bool = False,
+    is_check: bool = False,
+) -> CapturePass:
+    """A pass over the wanted pairs of a surveyed capture; an error if the file has changed."""
+    scan = scan_of(window, False) if window.has_size(survey.size_bytes) else None
+    if scan is None or isinstance(scan, Refusal) or not survey.is_of(scan):
+        raise changed(window.path, 0)
+    ranges = [Range(*row) for row in survey.ranges.tolist()]
+    known = SurveyedRanges(ranges, survey.specials, survey.pair_of, (~wanted).astype(np.uint8))
+    return CapturePass(window, scan, pairs, chunk_bytes, known, with_other, is_check=is_check)

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from zenlake.lake.fast_reader.assemble.batches import FORWARDED
-from zenlake.lake.fast_reader.assemble.capture_pass import (
-    CHUNK_BYTES,
-    CapturePass,
-    Range,
-    SurveyedRanges,
-)
+from zenlake.lake.fast_reader.assemble.capture_pass import CHUNK_BYTES, second_pass
 from zenlake.lake.fast_reader.assemble.pairs import ASSEMBLE, FORWARD, REASON, ROLE, SKIP, Pairs
-from zenlake.lake.fast_reader.scan.byte_source import open_bytes
-from zenlake.lake.fast_reader.scan.capture_file import Refusal, scan_of
-from zenlake.lake.fast_reader.scan.file_window import FileWindow, changed
+from zenlake.lake.fast_reader.assemble.units import Units
+from zenlake.lake.fast_reader.scan.file_window import FileWindow, changed, open_window
 from zenlake.lake.fast_reader.scan.packets import packets_of
 
 if TYPE_CHECKING:
@@ -27,40 +21,12 @@ if TYPE_CHECKING:
     from zenlake.lake.fast_reader.regularity.survey import Survey
 
 
-class Chunk:
-    """A stretch of a capture. Batch `i` is `data[bounds[i]:bounds[i + 1]]`, without its length.
+class Chunk(NamedTuple):
+    """A stretch of a capture. Arrays of its units are reused by the chunk after the next one."""
 
-    Its arrays are reused by the chunk after the next one.
-    """
-
-    __slots__ = ("bounds", "data", "direction", "form", "packet", "packets", "pair", "time_ns")
-
-    def __init__(
-        self,
-        data: NDArray[np.uint8],
-        bounds: NDArray[np.int64],
-        form: NDArray[np.uint8],
-        pair: NDArray[np.int32],
-        direction: NDArray[np.uint8],
-        packet: NDArray[np.int64],
-        time_ns: NDArray[np.int64],
-        packets: list[Packet],
-    ) -> None:
-        self.data = data
-        self.bounds = bounds
-        self.form = form
-        """One of `columnar.forms`, or `batches.LAST_CLOSE`."""
-        self.pair = pair
-        self.direction = direction
-        """As in `Link`: 0 is sent by the end that is named first."""
-        self.packet = packet
-        """The number of the packet that completed each batch."""
-        self.time_ns = time_ns
-        self.packets = packets
-        """For the exact reader, in the order of the capture."""
-
-    def __len__(self) -> int:
-        return len(self.pair)
+    units: Units
+    packets: list[Packet]
+    """For the exact reader, in the order of the capture."""
 
 
 def read(
@@ -75,11 +41,8 @@ def read(
 
     Batches are in the order in which packets completed them.
     """
-    source = open_bytes(path, content)
-    try:
-        yield from _chunks(FileWindow(source, path), survey, wanted, with_other, chunk_bytes)
-    finally:
-        source.close()
+    with open_window(path, content=content) as window:
+        yield from _chunks(window, survey, wanted, with_other, chunk_bytes)
 
 
 def _chunks(
@@ -89,15 +52,10 @@ def _chunks(
     with_other: bool,
     chunk_bytes: int,
 ) -> Iterator[Chunk]:
-    scan = scan_of(window, False) if window.has_size(survey.size_bytes) else None
-    if scan is None or isinstance(scan, Refusal) or not survey.is_of(scan):
-        raise changed(window.path, 0)
     pairs = Pairs.from_keys(survey.keys)
     roles = np.where(survey.regular, ASSEMBLE, FORWARD)
     pairs.state[: len(survey), ROLE] = np.where(wanted, roles, SKIP)
-    ranges = [Range(*row) for row in survey.ranges.tolist()]
-    known = SurveyedRanges(ranges, survey.specials, survey.pair_of, (~wanted).astype(np.uint8))
-    capture_pass = CapturePass(window, scan, pairs, False, with_other, chunk_bytes, known)
+    capture_pass = second_pass(window, survey, pairs, wanted, chunk_bytes, with_other)
     spare = capture_pass.new_batches()
     first_side = survey.first_side.astype(np.uint8)
     is_over = False
@@ -115,22 +73,22 @@ def _chunks(
             packets += more
             if capture_pass.is_chunk_over:
                 break
-        units, batches = capture_pass.units, capture_pass.batches
-        if not units and not packets:
+        count, batches = capture_pass.units, capture_pass.batches
+        if not count and not packets:
             continue
-        bounds = np.zeros(units + 1, np.int64)
-        bounds[1:] = batches.stop[:units]
-        pair = batches.pair[:units]
-        yield Chunk(
+        bounds = np.zeros(count + 1, np.int64)
+        bounds[1:] = batches.stop[:count]
+        pair = batches.pair[:count]
+        units = Units(
             batches.data[: int(bounds[-1])],
             bounds,
-            batches.form[:units],
+            batches.form[:count],
             pair,
-            batches.side[:units] ^ first_side[pair],
-            survey.recorded(batches.packet[:units]),
-            batches.time_ns[:units],
-            packets,
+            batches.side[:count] ^ first_side[pair],
+            survey.recorded(batches.packet[:count]),
+            batches.time_ns[:count],
         )
+        yield Chunk(units, packets)
         # Two buffers are reused: the system takes longer to clear memory than kernels to fill it.
         capture_pass.batches, spare = spare, batches
     if capture_pass.packets_seen != len(survey.pair_of) or pairs.state[: len(survey), REASON].any():

@@ -1,5 +1,5 @@
 """Columns: batches of regular connections to Arrow tables, many at once.
 
-Takes chunks of batches (`assemble`) and the survey; gives the tables that the exact reader would
-give for the same connections.
+Input: units (`assemble`) and the survey. Output: the tables that the exact reader would make of the
+same connections.
 """

@@ -19,7 +19,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from zenlake.lake.exact_reader.row_tables import drain_tables, new_rows
+from zenlake.lake.exact_reader.violations import TABLE as VIOLATIONS
 from zenlake.lake.fast_reader import Survey
+from zenlake.lake.fast_reader.assemble.units import Units
 from zenlake.lake.fast_reader.columns.decoded import Decoded
 from zenlake.lake.fast_reader.columns.event_columns import (
     declare_table,
@@ -35,7 +37,6 @@ from zenlake.lake.fast_reader.columns.message_columns import (
 )
 from zenlake.lake.fast_reader.columns.places import Places
 from zenlake.lake.fast_reader.columns.reassembly import Reassembly
-from zenlake.lake.fast_reader.columns.units import Units
 from zenlake.lake.fast_reader.screening.screen import Screen
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent, ends_session
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
@@ -47,14 +48,24 @@ from zenlake.wire import decode_network
 from zenlake.wire.batch import decode_batch
 from zenlake.wire.message import Message
 
-VIOLATIONS: Final = "violations"
 _OF_SESSIONS: Final = frozenset(("sessions", "node_events", "edge_events", VIOLATIONS))
 """Tables that need the walker and link states."""
 _LAST: Final = 1 << 62
 """A packet number after every packet."""
 
-
 Tables = dict[str, list[pa.Table]]
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Pauses garbage collection: the objects of one chunk have no cycles and are freed with it."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
 
 
 class ColumnarReader:
@@ -68,7 +79,6 @@ class ColumnarReader:
         only: frozenset[str] | None = None,
     ) -> None:
         self._capture = capture
-        self._only = only
         self._survey = survey
         regular = np.flatnonzero(wanted & survey.regular)
         self._closed_packet = survey.recorded(survey.closed_packet)
@@ -82,9 +92,9 @@ class ColumnarReader:
         self._reassembly = Reassembly()
         self._rows = new_rows(capture, only)
         self._topology = Topology(self._rows)
-        self._screen = None
-        if only is None or VIOLATIONS in only:
-            self._screen = Screen(survey, self._rows, self._links)
+        self._wanted = self._rows.tables.keys()
+        has_rules = VIOLATIONS in self._wanted
+        self._screen = Screen(survey, self._rows, self._links) if has_rules else None
 
     @property
     def doubted(self) -> NDArray[np.bool_] | None:
@@ -112,14 +122,11 @@ class ColumnarReader:
             found.append(self._closing.popleft())
         return found
 
+    @_without_collections()
     def _feed(self, units: Units | None, closings: list[int]) -> Tables:
-        with _without_collections():
-            return self._tables(units, closings)
-
-    def _tables(self, units: Units | None, closings: list[int]) -> Tables:
         tables: Tables = {}
         decoded = Decoded(units, self._reassembly.feed(units)) if units else None
-        if self._only is None or _OF_SESSIONS & self._only:
+        if self._wanted & _OF_SESSIONS:
             self._sessions(decoded, closings)
         if decoded is not None:
             self._columns(decoded, tables)
@@ -186,8 +193,8 @@ class ColumnarReader:
         batch = LinkBatch(*place, content, messages, "ok", None, 0)
         self._walker.feed(batch)
         if self._screen is not None:
-            self._screen.handshake(handshake.row, pair, batch, self._events[:])
-        self._take_events()
+            self._screen.add_handshake(handshake.row, pair, batch, self._events[:])
+        self._note_sessions()
 
     def _close(self, pair: int, decoded: Decoded | None) -> None:
         link, survey = self._links.get(pair), self._survey
@@ -199,12 +206,12 @@ class ColumnarReader:
         item = LinkClosed(link, packet, time_ns, survey.cause_word(pair))
         self._walker.feed(item)
         if self._screen is not None:
-            self._screen.closed(decoded, pair, item, self._events[:])
-        self._take_events()
+            self._screen.add_close(decoded, pair, item, self._events[:])
+        self._note_sessions()
         add_nodes(self._rows, session_of(link))
 
-    def _take_events(self) -> None:
-        """Takes over changes of sessions; rows of messages are made in columns."""
+    def _note_sessions(self) -> None:
+        """Notes which sessions opened and ended; rows of messages are made in columns."""
         for event in self._events:
             if isinstance(event, SessionChanged):
                 self._open[event.session] = None
@@ -218,20 +225,19 @@ class ColumnarReader:
     def _columns(self, decoded: Decoded, tables: Tables) -> None:
         places = Places(self._capture, decoded.units.pair, self._survey)
         keys = resolve(decoded, self._keys)
-        if self._only is None or _OF_SESSIONS & self._only:
+        if self._wanted & _OF_SESSIONS:
             self._link_states(decoded)
         if self._screen is not None:
             self._screen.check_rows(decoded, keys)
         has_state = decoded.units.packet[0] <= 0
-        if self._only is None or "batches" in self._only:
+        if "batches" in self._wanted:
             table = batch_table(decoded, places, self._survey)
             tables["batches"] = [_without_state(table) if has_state else table]
         for name, build in _BUILDERS.items():
-            if self._only is None or name in self._only:
-                made = build(decoded, keys, places)
-                if made is not None:
-                    is_event = name not in _OF_MESSAGES
-                    tables[name] = [made if is_event or not has_state else _without_state(made)]
+            made = build(decoded, keys, places) if name in self._wanted else None
+            if made is not None:
+                is_event = name not in _OF_MESSAGES
+                tables[name] = [made if is_event or not has_state else _without_state(made)]
 
     def _link_states(self, decoded: Decoded) -> None:
         columns = decoded.columns
@@ -261,26 +267,12 @@ _BUILDERS: Final[dict[str, Callable[[Decoded, KeyColumn, Places], pa.Table | Non
     "declare_events": declare_table,
     "interest_events": interest_table,
 }
-
-
 _OF_MESSAGES: Final = ("messages", "samples")
 """Tables without rows of the state at the start of a recording."""
 
 
 def _without_state(table: pa.Table) -> pa.Table:
     return table.filter(pc.greater(table["packet"], 0))
-
-
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Pauses garbage collection: the objects of one chunk have no cycles and are freed with it."""
-    is_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_enabled:
-            gc.enable()
 
 
 def session_of(link: Link) -> Session:

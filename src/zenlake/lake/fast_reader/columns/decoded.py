@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from zenlake import columnar
 from zenlake.columnar.columns import Columns
 from zenlake.lake.fast_reader.assemble.batches import decodable
+from zenlake.lake.fast_reader.assemble.units import Units
 from zenlake.lake.fast_reader.columns.reassembly import Whole
-from zenlake.lake.fast_reader.columns.units import Units
 from zenlake.trace.rows.seq import ORDINAL_BITS
 
 CODES: Final = {kind: code for code, kind in enumerate(columnar.kinds())}
@@ -45,20 +45,15 @@ class Decoded:
         """For each unit whether it is a batch, and not a reassembled message."""
         self.unit: NDArray[np.int64] = self.columns["unit"].astype(np.int64)
         self.kind: NDArray[np.uint8] = self.columns["kind"]
-        self.fragments = {
-            int(self._first_row(one.place)): one.fragments for one in self._placed(whole)
-        }
-        self._carriers = self._placed(whole)
+        self._carriers = [one._replace(place=one.place + n + 1) for n, one in enumerate(whole)]
+        """Reassembled messages with their places among all units."""
+        self.fragments = {self._first_row(one.place): one.fragments for one in self._carriers}
         self._are_kind: dict[tuple[str, ...], NDArray[np.bool_]] = {}
         self._have: dict[str, NDArray[np.bool_]] = {}
         self._channels: dict[str, tuple[NDArray[Any], NDArray[np.bool_]]] = {}
 
     def __len__(self) -> int:
         return len(self.columns)
-
-    def _placed(self, whole: list[Whole]) -> list[Whole]:
-        """Reassembled messages with their places among all units."""
-        return [one._replace(place=one.place + n + 1) for n, one in enumerate(whole)]
 
     def _first_row(self, unit: int) -> int:
         return int(np.searchsorted(self.unit, unit))

@@ -19,13 +19,11 @@ _KINDS: Final = columnar.kinds()
 _HEAD_OF_FRAGMENT: Final = 16
 """Header, sequence number and extensions: the payload adds nothing to the detail."""
 
-Texts = dict[str, int]
-
 
 def details(rows: Decoded) -> pa.Array:
     columns = rows.columns
     codes = np.full(len(rows), -1, np.int32)
-    texts: Texts = {}
+    texts: dict[str, int] = {}
     is_read = rows.is_kind(*KINDS_WITH_DETAIL) | (columns["stamps_offset"] != 0)
     is_read |= columns["unknown_extensions"] != 0
     has_only_id = rows.present("node_id") & ~is_read
@@ -55,7 +53,7 @@ def _lengths(rows: Decoded, chosen: Rows) -> NDArray[np.uint32]:
     return found
 
 
-def _codes(rows: Decoded, chosen: Rows, texts: Texts) -> NDArray[np.int32]:
+def _codes(rows: Decoded, chosen: Rows, texts: dict[str, int]) -> NDArray[np.int32]:
     """Codes of the details of some rows, which the scalar decoder reads."""
     columns = rows.columns
     content = columns.data.data

@@ -14,19 +14,14 @@ from zenlake.lake.fast_reader.columns.keys import KeyColumn
 from zenlake.lake.fast_reader.columns.message_columns import place_columns, sender_columns, table_of
 from zenlake.lake.fast_reader.columns.places import Places
 from zenlake.lake.fast_reader.columns.values import (
-    CONGESTION_OF_QOS,
-    CONGESTIONS,
-    EXPRESS_OF_QOS,
-    PRIORITY_OF_QOS,
     coded,
     encodings,
     numbers_of,
     placed,
-    qos_of,
+    qos_columns,
     stretches,
     texts_of,
     timestamps,
-    utf8_text,
     zid_text,
 )
 from zenlake.wire.values.choices import ConsolidationMode, InterestMode, QueryTarget
@@ -67,10 +62,10 @@ def exchange_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table |
     asker = rows.owner[chosen] ^ (~is_request).astype(np.int64)
     side = rows.direction[chosen] ^ (~is_request).astype(np.int64)
     stamp, _ = timestamps(rows, "timestamp", chosen)
-    qos = qos_of(rows, chosen)
     words = np.zeros(256, np.int32)
     words[[CODES[one] for one in _EXCHANGES]] = np.arange(len(_EXCHANGES))
-    found = place_columns(rows, places, chosen) | {
+    found = place_columns(rows, places, chosen) | qos_columns(rows, chosen)
+    found |= {
         "side": numbers_of(side),
         "kind": coded(words[kind], [*_EXCHANGES.values()]),
         "requester_zid": places.zids(asker),
@@ -90,24 +85,21 @@ def exchange_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table |
         "replier_eid": rows.numbers("responder_eid", chosen),
         "timestamp": stamp,
         "timestamp_order": _orders(rows, chosen),
-        "priority": numbers_of(PRIORITY_OF_QOS[qos]),
-        "congestion": coded(CONGESTION_OF_QOS[qos], CONGESTIONS),
-        "express": pa.array(EXPRESS_OF_QOS[qos]),
     }
     return table_of("exchange_events", found)
 
 
 def _parameters(rows: Decoded, chosen: Rows, is_request: NDArray[np.bool_]) -> pa.Array:
     """A query without parameters has empty ones."""
-    found = texts_of(rows, "parameters", chosen, utf8_text).cast(pa.string())
+    found = texts_of(rows, "parameters", chosen, bytes.decode).cast(pa.string())
     return pc.if_else(pa.array(is_request), found.fill_null(""), pa.scalar(None, pa.string()))
 
 
 def _word(
-    rows: Decoded, name: str, chosen: Rows, asked: NDArray[np.bool_], words: list[str]
+    rows: Decoded, name: str, chosen: Rows, is_request: NDArray[np.bool_], words: list[str]
 ) -> pa.Array:
     """The effective value: 0 where none was sent."""
-    return coded(np.where(asked, rows.columns[name][chosen].astype(np.int32), -1), words)
+    return coded(np.where(is_request, rows.columns[name][chosen].astype(np.int32), -1), words)
 
 
 def _consolidation(rows: Decoded, chosen: Rows, is_request: NDArray[np.bool_]) -> pa.Array:
@@ -157,8 +149,10 @@ def declare_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | 
     kind = rows.kind[chosen]
     id = rows.columns["entity_id"][chosen].astype(np.int64)
     is_queryable = kind == CODES["DECLARE/D_QUERYABLE"]
-    key = np.array([text != "" for text in keys.texts] or [True], np.bool_)[keys.codes[chosen]]
-    by_key = _by_key(rows, keys, chosen)
+    codes = keys.codes[chosen]
+    has_text = np.array([text != "" for text in keys.texts] or [False], np.bool_)
+    is_known = (codes >= 0) & has_text[codes]
+    by_key = _by_key(rows, keys, chosen, is_known)
     side = rows.direction[chosen]
     found = place_columns(rows, places, chosen) | sender_columns(rows, places, chosen)
     found |= {
@@ -167,7 +161,7 @@ def declare_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | 
         "is_answer": pa.array(keys.answers[chosen]),
         "entity": coded(entity[kind], _ENTITIES),
         "entity_id": numbers_of(id),
-        "key": coded(np.where(key, keys.codes[chosen], -1), keys.texts),
+        "key": coded(np.where(is_known, codes, -1), keys.texts),
         "identity": pc.if_else(pa.array(id != 0), numbers_of(id).cast(pa.string()), by_key),
         "key_identity": by_key,
         "complete": _flag(rows.columns["info_complete"][chosen] != 0, is_queryable),
@@ -178,11 +172,9 @@ def declare_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | 
     return table_of("declare_events", found)
 
 
-def _by_key(rows: Decoded, keys: KeyColumn, chosen: Rows) -> pa.Array:
+def _by_key(rows: Decoded, keys: KeyColumn, chosen: Rows, is_known: NDArray[np.bool_]) -> pa.Array:
     """The id of its router and the key; the key as sent where its alias is not known."""
     nodes, codes = rows.columns["node_id"][chosen].astype(np.int64), keys.codes[chosen]
-    has_text = np.array([text != "" for text in keys.texts] or [False], np.bool_)
-    is_known = (codes >= 0) & has_text[codes]
     # Nodes and keys repeat; other rows are few and get negative names, each its own.
     name = np.where(is_known, nodes << 32 | codes, -1 - np.arange(len(chosen)))
     _, firsts, which = np.unique(name, return_index=True, return_inverse=True)

@@ -8,12 +8,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from zenlake import columnar
+from zenlake.lake.fast_reader.assemble.units import Units
 from zenlake.lake.fast_reader.columns.decoded import Decoded
-from zenlake.lake.fast_reader.columns.units import Units
 from zenlake.wire.headers import CLOSE_ID, ID_BITS, INIT_ID, OPEN_ID
 
 _IDS: Final = (INIT_ID, OPEN_ID, CLOSE_ID)
-"""INIT, OPEN, CLOSE."""
 
 
 class HandshakeBatch(NamedTuple):

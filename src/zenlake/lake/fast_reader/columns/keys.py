@@ -85,19 +85,11 @@ class _Written(NamedTuple):
 
 def resolve(rows: Decoded, memory: DeclaredKeys) -> KeyColumn:
     """The key of each row. `memory` keeps the declarations of these rows for later ones."""
-    written = _written(rows)
-    texts = Texts()
-    has_scope, suffixes = (written.scopes != 0).tolist(), written.suffixes
-    whole = (None if aliased else text for aliased, text in zip(has_scope, suffixes, strict=True))
-    # The last code is for rows without a key.
-    codes = np.append(texts.numbers(whole), np.int32(_NONE))[written.ids]
-    aliased = np.flatnonzero(np.append(written.scopes, 0)[written.ids])
-    definitions = np.flatnonzero(rows.is_kind("DECLARE/D_KEYEXPR", "DECLARE/U_KEYEXPR"))
-    if len(aliased) or len(definitions):
-        _resolve_aliases(rows, memory, written, texts, codes, aliased, definitions)
+    resolver = _Resolver(rows, memory)
+    resolver.resolve_aliases()
     answers = _answers(rows, memory)
-    _entities(rows, memory, written, texts, codes, answers)
-    return KeyColumn(codes, list(texts), answers)
+    resolver.resolve_undeclarations(answers)
+    return KeyColumn(resolver.codes, list(resolver.texts), answers)
 
 
 def _written(rows: Decoded) -> _Written:
@@ -111,84 +103,114 @@ def _written(rows: Decoded) -> _Written:
     return _Written(keys.ids, scopes, columns["key_sender"][keys.rows] != 0, suffixes)
 
 
-def _resolve_aliases(
-    rows: Decoded,
-    memory: DeclaredKeys,
-    written: _Written,
-    texts: Texts,
-    codes: NDArray[np.int32],
-    aliased: NDArray[np.int64],
-    definitions: NDArray[np.int64],
-) -> None:
-    """A row with an alias gets the key of the last definition before it."""
-    count = len(rows) + 1
-    ids = written.ids[aliased]
-    # The sender or the receiver declared the alias (wire reference §14).
-    tables = rows.owner[aliased] ^ (~written.senders[ids]).astype(np.int64)
-    wanted = tables << 32 | written.scopes[ids]
-    numbers = rows.columns["entity_id"][definitions].astype(np.int64)
-    defined = rows.owner[definitions] << 32 | numbers
-    different, inverse = np.unique(np.concatenate((defined, wanted)), return_inverse=True)
-    def_places = inverse[: len(defined)] * count + definitions
-    order = np.argsort(def_places)
-    asked = inverse[len(defined) :]
-    found = np.searchsorted(def_places[order], asked * count + aliased) - 1
-    is_here = (
-        (found >= 0) & (inverse[: len(defined)][order[found]] == asked)
-        if len(order)
-        else (np.zeros(len(aliased), np.bool_))
-    )
-    # Prefixes: those known before, by their place in `different`, then one for each definition.
-    before = [
-        memory.aliases.get(one >> 32, {}).get(one & 0xFFFF_FFFF) for one in different.tolist()
-    ]
-    after = _define(rows, memory, written, texts, codes, definitions)
-    prefixes = before + after
-    places = np.where(is_here, len(before) + (order[found] if len(order) else 0), asked)
-    pairs = places * max(len(written.suffixes), 1) + ids
-    unique, which = np.unique(pairs, return_inverse=True)
-    starts, ends = np.divmod(unique, max(len(written.suffixes), 1))
-    suffixes = written.suffixes
-    whole = texts.numbers(
-        None if (prefix := prefixes[start]) is None else prefix + suffixes[end]
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-    )
-    is_definition = rows.kind[aliased] == _D_KEYEXPR
-    codes[aliased[~is_definition]] = whole[which[~is_definition]]
+class _Resolver:
+    """The keys of some rows, by number, and their texts."""
 
+    def __init__(self, rows: Decoded, memory: DeclaredKeys) -> None:
+        self._rows = rows
+        self._memory = memory
+        self._written = written = _written(rows)
+        self.texts = Texts()
+        has_scope, suffixes = (written.scopes != 0).tolist(), written.suffixes
+        whole = (None if scope else text for scope, text in zip(has_scope, suffixes, strict=True))
+        # The last code is for rows without a key.
+        self.codes = np.append(self.texts.numbers(whole), np.int32(_NONE))[written.ids]
 
-def _define(
-    rows: Decoded,
-    memory: DeclaredKeys,
-    written: _Written,
-    texts: Texts,
-    codes: NDArray[np.int32],
-    definitions: NDArray[np.int64],
-) -> list[str | None]:
-    """Applies definitions one by one; the key of its alias after each."""
-    left: list[str | None] = []
-    kinds = rows.kind[definitions].tolist()
-    owners = rows.owner[definitions].tolist()
-    numbers = rows.columns["entity_id"][definitions].tolist()
-    keys = written.ids[definitions].tolist()
-    for row, kind, owner, number, key in zip(
-        definitions.tolist(), kinds, owners, numbers, keys, strict=True
-    ):
-        aliases = memory.aliases.setdefault(owner, {})
-        if kind == _U_KEYEXPR:
-            codes[row] = texts.number(aliases.pop(number, None))
-        else:
-            text: str | None = written.suffixes[key]
-            scope = int(written.scopes[key])
-            if scope:
-                table = owner if written.senders[key] else owner ^ 1
-                prefix = memory.aliases.get(table, {}).get(scope)
-                text = None if prefix is None else prefix + written.suffixes[key]
-            codes[row] = texts.number(text)
-            if aliases.get(number) is None:
-                aliases[number] = text
-        left.append(aliases.get(number))
-    return left
+    def resolve_aliases(self) -> None:
+        """A row with an alias gets the key of the last definition before it."""
+        rows, memory, written, codes = self._rows, self._memory, self._written, self.codes
+        aliased = np.flatnonzero(np.append(written.scopes, 0)[written.ids])
+        definitions = np.flatnonzero(rows.is_kind("DECLARE/D_KEYEXPR", "DECLARE/U_KEYEXPR"))
+        if not len(aliased) and not len(definitions):
+            return
+        count = len(rows) + 1
+        ids = written.ids[aliased]
+        # The sender or the receiver declared the alias (wire reference §14).
+        tables = rows.owner[aliased] ^ (~written.senders[ids]).astype(np.int64)
+        wanted = tables << 32 | written.scopes[ids]
+        numbers = rows.columns["entity_id"][definitions].astype(np.int64)
+        defined = rows.owner[definitions] << 32 | numbers
+        different, inverse = np.unique(np.concatenate((defined, wanted)), return_inverse=True)
+        def_places = inverse[: len(defined)] * count + definitions
+        order = np.argsort(def_places)
+        asked = inverse[len(defined) :]
+        found = np.searchsorted(def_places[order], asked * count + aliased) - 1
+        is_here = (
+            (found >= 0) & (inverse[: len(defined)][order[found]] == asked)
+            if len(order)
+            else np.zeros(len(aliased), np.bool_)
+        )
+        # Prefixes: those known before, by their place in `different`, then one for each definition.
+        before = [
+            memory.aliases.get(one >> 32, {}).get(one & 0xFFFF_FFFF) for one in different.tolist()
+        ]
+        after = self._define(definitions)
+        prefixes = before + after
+        places = np.where(is_here, len(before) + (order[found] if len(order) else 0), asked)
+        pairs = places * max(len(written.suffixes), 1) + ids
+        unique, which = np.unique(pairs, return_inverse=True)
+        starts, ends = np.divmod(unique, max(len(written.suffixes), 1))
+        suffixes = written.suffixes
+        whole = self.texts.numbers(
+            None if (prefix := prefixes[start]) is None else prefix + suffixes[end]
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+        )
+        is_definition = rows.kind[aliased] == _D_KEYEXPR
+        codes[aliased[~is_definition]] = whole[which[~is_definition]]
+
+    def _define(self, definitions: NDArray[np.int64]) -> list[str | None]:
+        """Applies definitions one by one; the key of its alias after each."""
+        rows, memory, written = self._rows, self._memory, self._written
+        left: list[str | None] = []
+        kinds = rows.kind[definitions].tolist()
+        owners = rows.owner[definitions].tolist()
+        numbers = rows.columns["entity_id"][definitions].tolist()
+        keys = written.ids[definitions].tolist()
+        for row, kind, owner, number, key in zip(
+            definitions.tolist(), kinds, owners, numbers, keys, strict=True
+        ):
+            aliases = memory.aliases.setdefault(owner, {})
+            if kind == _U_KEYEXPR:
+                self.codes[row] = self.texts.number(aliases.pop(number, None))
+            else:
+                text: str | None = written.suffixes[key]
+                scope = int(written.scopes[key])
+                if scope:
+                    table = owner if written.senders[key] else owner ^ 1
+                    prefix = memory.aliases.get(table, {}).get(scope)
+                    text = None if prefix is None else prefix + written.suffixes[key]
+                self.codes[row] = self.texts.number(text)
+                if aliases.get(number) is None:
+                    aliases[number] = text
+            left.append(aliases.get(number))
+        return left
+
+    def resolve_undeclarations(self, answers: NDArray[np.bool_]) -> None:
+        """An undeclaration without a key gets the key of the declaration with its number."""
+        rows, written, codes = self._rows, self._written, self.codes
+        kinds = np.array([*_D_ENTITY, *_U_ENTITY], np.uint8)
+        chosen = np.flatnonzero(np.isin(rows.kind, kinds) & ~answers)
+        names = rows.kind[chosen].tolist()
+        owners = rows.owner[chosen].tolist()
+        numbers = rows.columns["entity_id"][chosen].tolist()
+        keys, found = written.ids[chosen].tolist(), codes[chosen].tolist()
+        whole = list(self.texts)
+        for row, kind, owner, number, key, code in zip(
+            chosen.tolist(), names, owners, numbers, keys, found, strict=True
+        ):
+            entities = self._memory.entities.setdefault(owner, {})
+            if kind in _U_ENTITY:
+                entity = (_U_ENTITY[kind], number)
+                known = entities.pop(entity, None)
+                if key < 0 or (written.scopes[key] == 0 and not written.suffixes[key]):
+                    codes[row] = self.texts.number(known)
+                continue
+            entity = (_D_ENTITY[kind], number)
+            text = None if code < 0 else whole[code]
+            if number == 0 and entities.get(entity, text) != text:
+                entities[entity] = None
+            elif len(entities) < TRACE_ENTITIES_MAX:
+                entities[entity] = text
 
 
 def _answers(rows: Decoded, memory: DeclaredKeys) -> NDArray[np.bool_]:
@@ -213,37 +235,3 @@ def _answers(rows: Decoded, memory: DeclaredKeys) -> NDArray[np.bool_]:
             asked = memory.interests.get(owner ^ 1, {})
             found[row] = answers_current(asked, id, _D_ENTITY[kind] == "TOKEN")
     return found
-
-
-def _entities(
-    rows: Decoded,
-    memory: DeclaredKeys,
-    written: _Written,
-    texts: Texts,
-    codes: NDArray[np.int32],
-    answers: NDArray[np.bool_],
-) -> None:
-    """An undeclaration without a key gets the key of the declaration with its number."""
-    kinds = np.array([*_D_ENTITY, *_U_ENTITY], np.uint8)
-    chosen = np.flatnonzero(np.isin(rows.kind, kinds) & ~answers)
-    names = rows.kind[chosen].tolist()
-    owners = rows.owner[chosen].tolist()
-    numbers = rows.columns["entity_id"][chosen].tolist()
-    keys, found = written.ids[chosen].tolist(), codes[chosen].tolist()
-    whole = list(texts)
-    for row, kind, owner, number, key, code in zip(
-        chosen.tolist(), names, owners, numbers, keys, found, strict=True
-    ):
-        entities = memory.entities.setdefault(owner, {})
-        if kind in _U_ENTITY:
-            entity = (_U_ENTITY[kind], number)
-            known = entities.pop(entity, None)
-            if key < 0 or (written.scopes[key] == 0 and not written.suffixes[key]):
-                codes[row] = texts.number(known)
-            continue
-        entity = (_D_ENTITY[kind], number)
-        text = None if code < 0 else whole[code]
-        if number == 0 and entities.get(entity, text) != text:
-            entities[entity] = None
-        elif len(entities) < TRACE_ENTITIES_MAX:
-            entities[entity] = text

@@ -21,14 +21,12 @@ from zenlake.lake.fast_reader.columns.details import details
 from zenlake.lake.fast_reader.columns.keys import KeyColumn
 from zenlake.lake.fast_reader.columns.places import Places
 from zenlake.lake.fast_reader.columns.values import (
-    CONGESTION_OF_QOS,
-    CONGESTIONS,
-    EXPRESS_OF_QOS,
     PRIORITY_OF_QOS,
     coded,
     constant,
     encodings,
     numbers_of,
+    qos_columns,
     qos_of,
     stretches,
     texts_of,
@@ -113,10 +111,9 @@ def sample_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | N
     if rows.columns.has_any("network_timestamp"):
         other, other_ns = timestamps(rows, "network_timestamp", chosen)
         stamp, stamp_ns = stamp.fill_null(other), stamp_ns.fill_null(other_ns)
-    qos = qos_of(rows, chosen)
     found = place_columns(rows, places, chosen) | sender_columns(rows, places, chosen)
     key = coded(keys.codes[chosen], keys.texts)
-    found |= {
+    found |= qos_columns(rows, chosen) | {
         "kind": coded(np.where(is_put, 0, 1), ("PUT", "DEL")),
         "key": key,
         "payload": payload,
@@ -124,9 +121,6 @@ def sample_table(rows: Decoded, keys: KeyColumn, places: Places) -> pa.Table | N
         "encoding": encodings(rows, chosen, is_put),
         "timestamp": stamp,
         "timestamp_ns": stamp_ns,
-        "priority": numbers_of(PRIORITY_OF_QOS[qos]),
-        "congestion": coded(CONGESTION_OF_QOS[qos], CONGESTIONS),
-        "express": pa.array(EXPRESS_OF_QOS[qos]),
         "reliability": reliability(rows, chosen),
         "attachment": stretches(rows, "attachment", chosen),
         "source_zid": texts_of(rows, "source_zid", chosen, zid_text),

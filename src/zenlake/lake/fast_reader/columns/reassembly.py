@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from zenlake.lake.fast_reader.columns.units import Units
+from zenlake.lake.fast_reader.assemble.units import Units
 from zenlake.wire import Fragment
 from zenlake.wire.batch import decode_batch
-from zenlake.wire.headers import FRAGMENT_ID
-
-_ID_BITS: Final = 0x1F
+from zenlake.wire.defaults import DEFAULT_PRIORITY
+from zenlake.wire.headers import FRAGMENT_ID, ID_BITS
 
 
 class Whole(NamedTuple):
@@ -24,7 +23,7 @@ class Whole(NamedTuple):
 
     def channel(self, name: str) -> Any:
         if name == "priority":
-            return 5 if self.last.qos is None else int(self.last.qos)
+            return DEFAULT_PRIORITY if self.last.qos is None else int(self.last.qos)
         return getattr(self.last, name)
 
 
@@ -37,7 +36,7 @@ class Reassembly:
         self._waiting: dict[tuple[int, int, int, bool], list[bytes]] = {}
 
     def feed(self, units: Units) -> list[Whole]:
-        headers = units.data[units.bounds[:-1]] & _ID_BITS
+        headers = units.data[units.bounds[:-1]] & ID_BITS
         found: list[Whole] = []
         for unit in np.flatnonzero(headers == FRAGMENT_ID).tolist():
             fragment = decode_batch(units.content(unit)).messages[-1]

@@ -19,10 +19,10 @@ from zenlake.wire.values.qos import QOS_BYTES, CongestionControl
 
 _NS_PER_S: Final = 1_000_000_000
 _DEFAULT_ENCODING: Final = "zenoh/bytes"
-CONGESTIONS: Final = [str(one) for one in CongestionControl]
+_CONGESTIONS: Final = [str(one) for one in CongestionControl]
 PRIORITY_OF_QOS: Final = np.array([int(one.priority) for one in QOS_BYTES], np.int64)
-CONGESTION_OF_QOS: Final = np.array([int(one.congestion) for one in QOS_BYTES], np.int32)
-EXPRESS_OF_QOS: Final = np.array([one.express for one in QOS_BYTES], np.bool_)
+_CONGESTION_OF_QOS: Final = np.array([int(one.congestion) for one in QOS_BYTES], np.int32)
+_EXPRESS_OF_QOS: Final = np.array([one.express for one in QOS_BYTES], np.bool_)
 
 
 def coded(codes: NDArray[Any], texts: Sequence[str | None]) -> pa.Array:
@@ -60,6 +60,15 @@ def qos_of(rows: Decoded, chosen: Rows | slice) -> NDArray[np.int64]:
     return np.where(rows.present("qos")[chosen], sent, DEFAULT_QOS_BYTE)
 
 
+def qos_columns(rows: Decoded, chosen: Rows) -> dict[str, pa.Array]:
+    qos = qos_of(rows, chosen)
+    return {
+        "priority": numbers_of(PRIORITY_OF_QOS[qos]),
+        "congestion": coded(_CONGESTION_OF_QOS[qos], _CONGESTIONS),
+        "express": pa.array(_EXPRESS_OF_QOS[qos]),
+    }
+
+
 def stretches(
     rows: Decoded, name: str, chosen: Rows, hidden: NDArray[Any] | None = None
 ) -> pa.Array:
@@ -74,29 +83,20 @@ def stretches(
 
 def texts_of(rows: Decoded, name: str, chosen: Rows, read: Callable[[bytes], str]) -> pa.Array:
     """Byte columns as text; `read` is called once for equal values."""
-    codes, contents = _different(rows, name, chosen)
-    return coded(codes, [read(content) for content in contents])
-
-
-def _different(rows: Decoded, name: str, chosen: Rows) -> tuple[NDArray[np.int32], list[bytes]]:
     columns = rows.columns
     offsets, lengths = columns[f"{name}_offset"][chosen], columns[f"{name}_length"][chosen]
     found = intern_stretches(columns.data, offsets, lengths)
     content = columns.data.data
-    contents = [
-        bytes(content[int(offsets[row]) : int(offsets[row]) + int(lengths[row])])
+    texts = [
+        read(bytes(content[int(offsets[row]) : int(offsets[row]) + int(lengths[row])]))
         for row in found.rows.tolist()
     ]
-    return found.ids, contents
+    return coded(found.ids, texts)
 
 
 def zid_text(raw: bytes) -> str:
     """As `ZenohId` prints it: the number, little-endian on the wire, without leading zeros."""
     return raw[::-1].hex().lstrip("0")
-
-
-def utf8_text(raw: bytes) -> str:
-    return raw.decode()
 
 
 def encodings(rows: Decoded, chosen: Rows, default: NDArray[np.bool_]) -> pa.Array:

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from zenlake.columnar import forms
 from zenlake.columnar.fields import presence_bits
 from zenlake.columnar.jit import inlined
-from zenlake.columnar.kinds import kinds, kinds_of
+from zenlake.columnar.kinds import kinds, network_kinds
 from zenlake.lake.fast_reader.assemble import reasons
 from zenlake.lake.fast_reader.assemble.batches import Batches
 from zenlake.lake.fast_reader.assemble.pairs import FIRST_SIDE, LOW_LATENCY
 from zenlake.lake.fast_reader.scan.numbers import Bytes, Numbers, byte, signed, uncounted_entry
 from zenlake.wire.defaults import DEFAULT_PRIORITY, DEFAULT_SN_MASK
-from zenlake.wire.definitions import LAYOUTS
 from zenlake.wire.sequence import SN_MASKS
 
 if TYPE_CHECKING:
@@ -102,7 +101,6 @@ class Rows(NamedTuple):
 def codes() -> Codes:
     words, bits = kinds(), presence_bits()
     of = words.index
-    network = [kind for one in LAYOUTS.values() if one.layer == "network" for kind in kinds_of(one)]
     return Codes(
         of("INIT_SYN"),
         of("INIT_ACK"),
@@ -112,7 +110,7 @@ def codes() -> Codes:
         of("KEEP_ALIVE"),
         of("FRAME"),
         of("FRAGMENT"),
-        min(of(kind) for kind in network),
+        len(words) - len(network_kinds()),
         bits["priority"],
         bits["resolution"],
     )

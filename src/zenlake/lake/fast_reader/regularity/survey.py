@@ -26,7 +26,7 @@ _FACTS: Final = (
     *("size_bytes", "packets", "first_ns", "last_ns", "others", "cut_bytes"),
     *("packets_before", "state_packets", "dropped", "redacted"),
 )
-_MORE: Final = ("keys", "marks", "ranges", "specials", "elsewhere")
+_MORE: Final = ("keys", "zids", "marks", "ranges", "specials", "elsewhere")
 COUNTED: Final = (
     *("pair_packets", "pair_bytes", "first_packet", "last_packet"),
     *("pair_first_ns", "pair_last_ns"),
@@ -61,9 +61,7 @@ class Survey:
     A part of a survey has the pairs that one task reads, and their ranges of the file.
     """
 
-    def __init__(
-        self, facts: dict[str, int], columns: dict[str, NDArray[Any]], zids: NDArray[np.str_]
-    ) -> None:
+    def __init__(self, facts: dict[str, int], columns: dict[str, NDArray[Any]]) -> None:
         self.size_bytes = facts["size_bytes"]
         self.packets = facts["packets"]
         self.first_ns = facts["first_ns"]
@@ -110,7 +108,7 @@ class Survey:
         self.ended_side: NDArray[np.int64] = columns["ended_side"]
         self.elsewhere: NDArray[np.str_] = columns["elsewhere"]
         """Nodes that the whole capture shows at other places, at times that are not known."""
-        self.zids = zids
+        self.zids: NDArray[np.str_] = columns["zids"]
         """Identities of opener and acceptor; empty where not seen."""
         self._ends: dict[int, tuple[str, str]] = {}
         self._link_ends: dict[int, LinkEnd | None] = {}
@@ -151,27 +149,28 @@ class Survey:
         found: NDArray[np.bool_] = self.reason == reasons.NONE
         return found
 
+    def _values(self, *names: str) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
+
     def doubting(self, pairs: NDArray[np.bool_]) -> Survey:
         """A copy in which some pairs are left to the exact reader."""
-        facts = {name: getattr(self, name) for name in _FACTS}
-        columns = {name: getattr(self, name) for name in (*_MORE, "pair_of", *COLUMNS)}
+        columns = self._values(*_MORE, "pair_of", *COLUMNS)
         columns["reason"] = np.where(pairs, reasons.DOUBTED, self.reason)
-        return Survey(facts, columns, self.zids)
+        return Survey(self._values(*_FACTS), columns)
 
     def checked(self, columns: dict[str, NDArray[Any]]) -> Survey:
         """A copy with the columns that a check found."""
-        facts = {name: getattr(self, name) for name in _FACTS}
-        more = {name: getattr(self, name) for name in (*_MORE, "pair_of", *COUNTED)}
-        return Survey(facts, {**columns, **more}, self.zids)
+        kept = self._values(*_MORE, "pair_of", *COUNTED)
+        return Survey(self._values(*_FACTS), columns | kept)
 
     def part(
         self, pairs: NDArray[np.bool_], with_other: bool, stretches: NDArray[np.bool_]
     ) -> Survey:
         """A survey of some pairs, all of whose packets lie in these stretches between marks."""
-        facts = {name: getattr(self, name) for name in _FACTS}
+        facts = self._values(*_FACTS)
         facts["others"] = self.others if with_other else 0
-        columns = {name: getattr(self, name)[pairs] for name in ("keys", *COLUMNS)}
-        columns |= {name: getattr(self, name) for name in ("marks", "specials", "elsewhere")}
+        columns = {name: getattr(self, name)[pairs] for name in ("keys", "zids", *COLUMNS)}
+        columns |= self._values("marks", "specials", "elsewhere")
         ranges = columns["ranges"] = ranges_of(
             self.marks, (self.size_bytes, self.packets + 1), stretches
         )
@@ -186,7 +185,7 @@ class Survey:
                 for _, _, first, count in (ranges - (0, 0, self.first_number, 0)).tolist()
             ]
         )
-        return Survey(facts, columns, self.zids[pairs])
+        return Survey(facts, columns)
 
     def ends(self, pair: int) -> tuple[str, str]:
         """Both ends; the first is the sender of direction 0 in a regular pair."""
@@ -197,7 +196,7 @@ class Survey:
         return found
 
     def link_name(self, pair: int) -> str:
-        """The name that the exact reader gives; a regular pair has one connection, number 1."""
+        """Its name in the exact reader; a regular pair has one connection, number 1."""
         if self.reason[pair]:
             raise LocalError("a pair that is not regular may have several links")
         source, destination = self.ends(pair)
@@ -223,8 +222,8 @@ class Survey:
 
     def save(self, path: str) -> None:
         """Writes a file; packets of other tasks are left out."""
-        columns = {name: getattr(self, name) for name in (*_MORE, "zids", *COLUMNS)}
-        columns["facts"] = np.array([getattr(self, name) for name in _FACTS], np.int64)
+        columns = self._values(*_MORE, *COLUMNS)
+        columns["facts"] = np.array([*self._values(*_FACTS).values()], np.int64)
         own = np.flatnonzero(self.pair_of != OTHER_TASK)
         columns["pair_of"] = self.pair_of[own]
         # Differences of packet numbers compress well.
@@ -240,4 +239,4 @@ class Survey:
             pair_of[np.cumsum(stored["steps"], dtype=np.int64) - 1] = stored["pair_of"]
             columns["pair_of"] = pair_of
             facts = dict(zip(_FACTS, stored["facts"].tolist(), strict=True))
-            return Survey(facts, columns, stored["zids"])
+            return Survey(facts, columns)

@@ -17,8 +17,7 @@ from zenlake.lake.fast_reader.assemble.assemble_kernel import UNSURE
 from zenlake.lake.fast_reader.assemble.capture_pass import (
     CHUNK_BYTES,
     CapturePass,
-    Range,
-    SurveyedRanges,
+    second_pass,
 )
 from zenlake.lake.fast_reader.assemble.pairs import ASSEMBLE, SKIP, Pairs
 from zenlake.lake.fast_reader.regularity.final_checks import check_at_end
@@ -30,9 +29,8 @@ from zenlake.lake.fast_reader.regularity.identities import (
 from zenlake.lake.fast_reader.regularity.ranges import ranges_of
 from zenlake.lake.fast_reader.regularity.regularity_check import check_pass
 from zenlake.lake.fast_reader.regularity.survey import COLUMNS, COUNTED, Survey
-from zenlake.lake.fast_reader.scan.byte_source import open_bytes
 from zenlake.lake.fast_reader.scan.capture_file import Refusal, scan_of
-from zenlake.lake.fast_reader.scan.file_window import FileWindow, Observer, changed
+from zenlake.lake.fast_reader.scan.file_window import Observer, changed, open_window
 
 if TYPE_CHECKING:
     from typing import Any
@@ -51,16 +49,12 @@ def survey(
     The `observer` gets all bytes of the file, unless the file is refused. A capture in memory is
     given as `content`.
     """
-    source = open_bytes(path, content)
-    try:
-        window = FileWindow(source, path, observer)
+    with open_window(path, observer, content) as window:
         scan = scan_of(window)
         if isinstance(scan, Refusal):
             return scan
-        capture_pass = CapturePass(window, scan, Pairs(), is_survey=True, chunk_bytes=chunk_bytes)
+        capture_pass = CapturePass(window, scan, Pairs(), chunk_bytes)
         sessions = check_pass(capture_pass)
-    finally:
-        source.close()
     if capture_pass.problem:
         return Refusal(capture_pass.problem)
     init_rows = np.concatenate((inits_of_handshakes(sessions), capture_pass.init_rows()))
@@ -79,20 +73,14 @@ def index(
     None if the answer to an INIT may lie in two segments. Then the nodes of that pair are not
     certain, and one session could be assigned to two tasks.
     """
-    source = open_bytes(path)
-    try:
-        window = FileWindow(source, path, observer)
+    with open_window(path, observer) as window:
         scan = scan_of(window)
         if isinstance(scan, Refusal):
             return scan
-        capture_pass = CapturePass(
-            window, scan, Pairs(), is_survey=True, chunk_bytes=chunk_bytes, first_role=SKIP
-        )
+        capture_pass = CapturePass(window, scan, Pairs(), chunk_bytes, first_role=SKIP)
         capture_pass.begin_chunk()
         while capture_pass.read_packets():
             capture_pass.begin_chunk()
-    finally:
-        source.close()
     if capture_pass.problem:
         return Refusal(capture_pass.problem)
     state = capture_pass.pairs.state[: capture_pass.pairs.count]
@@ -132,13 +120,13 @@ def _survey_of(capture_pass: CapturePass, identities: Identities) -> Survey:
     columns["keys"] = pairs.keys[: pairs.count].copy()
     columns["pair_of"] = capture_pass.pair_of()
     columns["marks"] = np.array(capture_pass.marks, np.int64).reshape(-1, 2)
-    columns["specials"] = np.array(capture_pass.specials, np.int64).reshape(-1, 2)
+    columns["specials"] = np.array(capture_pass.scan.specials, np.int64).reshape(-1, 2)
     everything = np.ones(len(columns["marks"]), np.bool_)
     columns["ranges"] = ranges_of(
         columns["marks"], (capture_pass.window.size, last + 1), everything
     )
-    columns["elsewhere"] = identities.elsewhere()
-    return Survey(facts, columns, identities.zids)
+    columns["zids"], columns["elsewhere"] = identities.zids, identities.elsewhere()
+    return Survey(facts, columns)
 
 
 def check(path: str, indexed: Survey, chunk_bytes: int = CHUNK_BYTES) -> Survey:
@@ -154,10 +142,12 @@ def check(path: str, indexed: Survey, chunk_bytes: int = CHUNK_BYTES) -> Survey:
     state[is_open, field.PACKETS] = state[is_open, field.BYTES] = 0
     state[:, field.REASON] = np.where(is_open, reasons.NONE, indexed.reason)
     state[:, field.ROLE] = np.where(is_open, ASSEMBLE, SKIP)
-    capture_pass, sessions = _checked(path, indexed, pairs, is_open, chunk_bytes)
-    if capture_pass.problem and not capture_pass.is_too_much:
+    with open_window(path) as window:
+        capture_pass = second_pass(window, indexed, pairs, is_open, chunk_bytes, is_check=True)
+        sessions = check_pass(capture_pass)
+    if capture_pass.problem and not capture_pass.is_memory_limit:
         raise changed(path, 0)
-    if capture_pass.is_too_much:
+    if capture_pass.is_memory_limit:
         state[is_open, field.REASON] = reasons.UNCHECKED
     elif capture_pass.packets_seen != len(indexed.pair_of):
         raise changed(path, 0)
@@ -165,22 +155,3 @@ def check(path: str, indexed: Survey, chunk_bytes: int = CHUNK_BYTES) -> Survey:
         state, sessions, indexed.zids, indexed.elsewhere, (indexed.packets, indexed.last_ns)
     )
     return indexed.checked({name: state[:, place].copy() for name, place in COLUMNS.items()})
-
-
-def _checked(
-    path: str, indexed: Survey, pairs: Pairs, is_open: NDArray[np.bool_], chunk_bytes: int
-) -> tuple[CapturePass, NDArray[np.int64]]:
-    ranges = [Range(*row) for row in indexed.ranges.tolist()]
-    known = SurveyedRanges(ranges, indexed.specials, indexed.pair_of, (~is_open).astype(np.uint8))
-    source = open_bytes(path)
-    try:
-        window = FileWindow(source, path)
-        scan = scan_of(window, False) if window.has_size(indexed.size_bytes) else None
-        if scan is None or isinstance(scan, Refusal) or not indexed.is_of(scan):
-            raise changed(path, 0)
-        capture_pass = CapturePass(
-            window, scan, pairs, False, chunk_bytes=chunk_bytes, known=known, is_check=True
-        )
-        return capture_pass, check_pass(capture_pass)
-    finally:
-        source.close()

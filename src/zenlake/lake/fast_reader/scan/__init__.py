@@ -1,4 +1,4 @@
 """Scan: records of a capture file to arrays of packets.
 
-Takes bytes of a local file or of a store, a window at a time; gives `Packets`.
+Input: bytes of a local file or of a store, a window at a time. Output: `Packets`.
 """

@@ -6,12 +6,14 @@ from `base` to `end` are the bytes of the file from `offset` on.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
 from zenlake.errors import CaptureError
-from zenlake.lake.fast_reader.scan.byte_source import RecordingFiles
+from zenlake.lake.fast_reader.scan.byte_source import RecordingFiles, open_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -143,6 +145,15 @@ class FileWindow:
             if not count:
                 raise changed(self.path, offset + done)
             done += count
+
+
+@contextmanager
+def open_window(
+    path: str, observer: Observer | None = None, content: bytes | None = None
+) -> Iterator[FileWindow]:
+    """A window on the capture at a path or an address; `content` if it is in memory."""
+    with closing(open_bytes(path, content)) as source:
+        yield FileWindow(source, path, observer)
 
 
 def changed(path: str, offset: int) -> CaptureError:

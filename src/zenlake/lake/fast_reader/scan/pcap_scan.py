@@ -1,4 +1,4 @@
-# Parts: f0c814266e39b5d2
+# Parts: 1942a97f400f6702
 """PcapScan: the records of a classic capture file, as long as each is certainly valid.
 
 The exact reader (capture/pcap.py) judges a record by the times around it. Here all times must be so
@@ -75,7 +75,7 @@ class PcapScan:
         self.at = window.offset_of(at)
         return status, count
 
-    def may_go_on(self) -> bool:
+    def may_resume(self) -> bool:
         """Whether the exact reader might find another record after the truncated one."""
         window = self._window
         at = window.position(self.at) + 1

@@ -1,4 +1,4 @@
-# Parts: f0c814266e39b5d2
+# Parts: 1942a97f400f6702
 """PcapngScan: the packets of a pcapng file, as long as every block is valid.
 
 A kernel reads blocks with packets; Python reads the few sections and interfaces. A file that the
@@ -67,35 +67,34 @@ _SHIFT_MAX: Final = 33
 _TIME_MAX: Final = 1 << 61
 
 
-class PcapngScan:
-    """Stretches of packets, one after the other."""
+class BlockScan:
+    """Stretches of packets, one after the other, of a file of pcapng blocks."""
 
-    first_number = 1
-    """The number of the first packet."""
-    packets_before = state_packets = dropped = redacted = 0
-    """As in `SegmentScan`."""
-    is_growing = False
+    is_big = False
 
     def __init__(self, window: FileWindow) -> None:
         self.at = 0
         """The offset of the next block in the file."""
-        is_section = window.head(_BLOCK_BYTES_MIN)[8:] in ORDERS
-        self.problem = "" if is_section else "the section header has no byte order"
-        self._window = window
-        self._is_big = False
-        self._clocks = np.zeros((0, _CLOCK_FIELDS), np.int64)
+        self.problem = ""
+        """Why the file is left to the exact reader, if it is known."""
         self.specials: list[tuple[int, int]] = []
         """Offset and length of each section header and interface so far."""
+        self._window = window
+
+    def _scan(self, at: int, stop: int, packets: Packets, count: int) -> tuple[int, int, int]:
+        """Scans loaded packets from `at` to `stop`: why it stopped, where, and their number."""
+        raise NotImplementedError
+
+    def _read_block(self, data: NDArray[np.uint8]) -> tuple[int, int]:
+        """Reads the block at the start of `data`; SPECIAL if it is valid, and its length."""
+        raise NotImplementedError
 
     def fill(self, packets: Packets, stop: int) -> tuple[int, int]:
         """Scans loaded packets that begin before `stop`; why it stopped, and their number."""
         window, count = self._window, 0
         last = window.position(stop)
         while True:
-            at = window.position(self.at)
-            status, at, count = scan_blocks(
-                window.loaded, at, last, self._is_big, self._clocks, packets, count
-            )
+            status, at, count = self._scan(window.position(self.at), last, packets, count)
             self.at = window.offset_of(at)
             if status == SPECIAL:
                 status = self._read_special()
@@ -109,21 +108,21 @@ class PcapngScan:
         """
         skipped = specials[(specials[:, 0] >= self.at) & (specials[:, 0] < at)]
         for offset, length in skipped.tolist():
-            status, read = self._take_special(self._window.read(offset, length))
+            status, read = self._read_block(self._window.read(offset, length))
             if status != SPECIAL or read != length:
                 return False
         self.at = at
         return True
 
-    def may_go_on(self) -> bool:
+    def may_resume(self) -> bool:
         """Whether the exact reader might find another block after the truncated one."""
         window = self._window
-        return has_block(window.loaded, window.position(self.at) + 1, self._is_big)
+        return has_block(window.loaded, window.position(self.at) + 1, self.is_big)
 
     def _read_special(self) -> int:
         """Reads a section or an interface; SPECIAL if it is valid."""
         at = self._window.position(self.at)
-        status, length = self._take_special(self._window.loaded[at:])
+        status, length = self._read_block(self._window.loaded[at:])
         if status == SPECIAL:
             self.specials.append((self.at, length))
             self.at += length
@@ -132,10 +131,29 @@ class PcapngScan:
             return DAMAGED
         return status
 
-    def _take_special(self, data: NDArray[np.uint8]) -> tuple[int, int]:
-        """Reads the block at the start of `data`; SPECIAL if it is valid, and its length."""
+
+class PcapngScan(BlockScan):
+    """The packets of a pcapng file."""
+
+    first_number = 1
+    """The number of the first packet."""
+    packets_before = state_packets = dropped = redacted = 0
+    """As in `SegmentScan`."""
+    is_growing = False
+
+    def __init__(self, window: FileWindow) -> None:
+        super().__init__(window)
+        is_section = window.head(_BLOCK_BYTES_MIN)[8:] in ORDERS
+        self.problem = "" if is_section else "the section header has no byte order"
+        self._clocks = np.zeros((0, _CLOCK_FIELDS), np.int64)
+
+    def _scan(self, at: int, stop: int, packets: Packets, count: int) -> tuple[int, int, int]:
+        loaded = self._window.loaded
+        return scan_blocks(loaded, at, stop, self.is_big, self._clocks, packets, count)
+
+    def _read_block(self, data: NDArray[np.uint8]) -> tuple[int, int]:
         head = data[:_BLOCK_BYTES_MIN].tobytes()
-        order = ">" if self._is_big else "<"
+        order = ">" if self.is_big else "<"
         is_section = head[:4] == b"\n\r\r\n"
         if is_section:
             order = ORDERS.get(head[8:12], "")
@@ -151,7 +169,7 @@ class PcapngScan:
         if body[-4:] != body[4:8]:
             return DAMAGED, length
         if is_section:
-            self._is_big = order == ">"
+            self.is_big = order == ">"
             self._clocks = np.zeros((0, _CLOCK_FIELDS), np.int64)
             status = SPECIAL if self._options(body, 24, order) is not None else BAD_OPTIONS
         else:

@@ -1,4 +1,4 @@
-# Parts: a2b8dad2cb8abb1b
+# Parts: eba0f3fde6d393bb
 """SegmentScan: the packets of a recording, as long as every block is valid and in order.
 
 A kernel reads blocks with packets and computes their checksums; Python reads the few sections and
@@ -40,7 +40,7 @@ from zenlake.lake.fast_reader.scan.numbers import (
     uncounted_entry,
 )
 from zenlake.lake.fast_reader.scan.packets import Packets
-from zenlake.lake.fast_reader.scan.pcapng_scan import SPECIAL_BLOCKS_MAX, has_block
+from zenlake.lake.fast_reader.scan.pcapng_scan import BlockScan
 from zenlake.lake.fast_reader.scan.statuses import BAD_TIME, CUT, DAMAGED, END, FULL, SPECIAL
 from zenlake.limits import RECORDING_STATE_BYTES_MAX
 
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 # What the kernel keeps between calls.
 NEXT_NUMBER: Final = 0
 """The number of the next packet in the recording."""
-TAKES_STATE: Final = 1
-"""What packets on STATE are at this place."""
+STATE_PACKETS: Final = 1
+"""How packets on STATE are treated at this place: one of the following."""
 DROPPED: Final = 2
 """How many packets the recorder has dropped so far; -1 if that is not known."""
 NEWLY_DROPPED: Final = 3
@@ -61,7 +61,7 @@ NEWLY_DROPPED: Final = 3
 _MEMORY_WORDS: Final = 4
 
 LEFT_OUT: Final = 0
-TAKEN: Final = 1
+INCLUDED: Final = 1
 """In the first segment, before its first packet on WIRE."""
 OUT_OF_PLACE: Final = 2
 
@@ -77,16 +77,11 @@ _HEAD_BYTES: Final = 12
 _COUNTED_BYTES: Final = 1 << 20
 
 
-class SegmentScan:
-    """Stretches of packets, one after the other. With `is_checked` checksums are computed."""
+class SegmentScan(BlockScan):
+    """The packets of a recording. With `is_checked` checksums are computed."""
 
     def __init__(self, window: FileWindow, is_checked: bool = True) -> None:
-        self.at = 0
-        """The offset of the next block in the file."""
-        self.problem = ""
-        self.specials: list[tuple[int, int]] = []
-        """Offset and length of each section header and interface so far."""
-        self._window = window
+        super().__init__(window)
         self._is_checked = is_checked
         self._sections = 0
         self.redacted = 0
@@ -141,49 +136,19 @@ class SegmentScan:
         count = max(0, min(_COUNTED_BYTES, self._window.size - at))
         return self._window.read(at, count).tobytes()
 
-    def fill(self, packets: Packets, stop: int) -> tuple[int, int]:
-        """Scans loaded packets that begin before `stop`; why it stopped, and their number."""
-        window, count = self._window, 0
-        last = window.position(stop)
-        while True:
-            at = window.position(self.at)
-            status, at, count = scan_segment(
-                window.loaded, at, last, packets, count, self._memory, self._is_checked, CRC_TABLES
-            )
-            self.at = window.offset_of(at)
-            if status == SPECIAL:
-                status = self._read_special()
-            if status != SPECIAL:
-                return status, count
+    def _scan(self, at: int, stop: int, packets: Packets, count: int) -> tuple[int, int, int]:
+        return scan_segment(
+            self._window.loaded,
+            at,
+            stop,
+            packets,
+            count,
+            self._memory,
+            self._is_checked,
+            CRC_TABLES,
+        )
 
-    def seek(self, at: int, specials: NDArray[np.int64]) -> bool:
-        """Continues at the block at `at`, further on; False if the file has changed."""
-        skipped = specials[(specials[:, 0] >= self.at) & (specials[:, 0] < at)]
-        for offset, length in skipped.tolist():
-            status, read = self._take_special(self._window.read(offset, length))
-            if status != SPECIAL or read != length:
-                return False
-        self.at = at
-        return True
-
-    def may_go_on(self) -> bool:
-        """Whether the exact reader might find another block after the truncated one."""
-        window = self._window
-        return has_block(window.loaded, window.position(self.at) + 1, False)
-
-    def _read_special(self) -> int:
-        at = self._window.position(self.at)
-        status, length = self._take_special(self._window.loaded[at:])
-        if status == SPECIAL:
-            self.specials.append((self.at, length))
-            self.at += length
-        if len(self.specials) > SPECIAL_BLOCKS_MAX:
-            self.problem = "too many sections and interfaces"
-            return DAMAGED
-        return status
-
-    def _take_special(self, data: NDArray[np.uint8]) -> tuple[int, int]:
-        """Reads the block at the start of `data`; SPECIAL if it is valid, and its length."""
+    def _read_block(self, data: NDArray[np.uint8]) -> tuple[int, int]:
         head = data[:_HEAD_BYTES].tobytes()
         kind, length, _ = _HEAD.unpack(head)
         if length & 3 or not _BLOCK_BYTES_MIN <= length <= SEGMENT_BLOCK_BYTES_MAX:
@@ -202,7 +167,7 @@ class SegmentScan:
     def _begin_section(self, packets_before: int) -> bool:
         """Whether a section header is that of the next segment."""
         self._sections += 1
-        self._memory[TAKES_STATE] = TAKEN if self._sections == 1 else LEFT_OUT
+        self._memory[STATE_PACKETS] = INCLUDED if self._sections == 1 else LEFT_OUT
         if self._sections == 1:
             return True
         # A file of several segments is left to the exact reader.
@@ -319,11 +284,11 @@ def scan_segment(
                 if number != memory[NEXT_NUMBER] or number > PACKET_NUMBER_MAX:
                     return DAMAGED, at, count
                 memory[NEXT_NUMBER] = number + 1
-            if memory[TAKES_STATE] == TAKEN:
-                memory[TAKES_STATE] = OUT_OF_PLACE
-        elif index != STATE or memory[TAKES_STATE] == OUT_OF_PLACE:
+            if memory[STATE_PACKETS] == INCLUDED:
+                memory[STATE_PACKETS] = OUT_OF_PLACE
+        elif index != STATE or memory[STATE_PACKETS] == OUT_OF_PLACE:
             return DAMAGED, at, count
-        elif memory[TAKES_STATE] == LEFT_OUT:
+        elif memory[STATE_PACKETS] == LEFT_OUT:
             at = last
             continue
         out.time_ns[count] = high << 32 | u32_little(data, at + 16)

@@ -1,6 +1,6 @@
 """Screening: which rules to evaluate for which messages of regular connections.
 
-Takes decoded columns; gives violations, and pairs that the exact reader must check (`doubted`).
+Input: decoded columns. Output: violations, and pairs that the exact reader must check (`doubted`).
 
     rule_selection          which part evaluates which rules, from what `zenlake.rules` declare
     vocabulary              the words of declared conditions; `generate` compiles them to kernels

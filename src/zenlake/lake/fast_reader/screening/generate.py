@@ -16,14 +16,14 @@ from zenlake.generated_files import write_or_check
 from zenlake.lake.fast_reader.screening import vocabulary
 from zenlake.lake.fast_reader.screening.rule_selection import (
     FIRST_NETWORK,
-    asked_rules,
     condition_of,
+    condition_rules,
     kinds_of_rule,
 )
 from zenlake.rules import Rule
 
 FOLDER = Path(__file__).parent / "_generated"
-READINGS = "zenlake.lake.fast_reader.screening.condition_functions"
+FUNCTIONS = "zenlake.lake.fast_reader.screening.condition_functions"
 BITS_MAX = 60
 """The kernel uses the others itself."""
 HEAD = '''"""{title}
@@ -54,7 +54,7 @@ def _name(kind: str) -> str:
 
 
 def conditions() -> str:
-    rules = asked_rules()
+    rules = condition_rules()
     if len(rules) > BITS_MAX:
         raise ValueError("more conditions than a word has bits: let the kernel write two words")
     of_units = _tests([rule for rule in rules if kinds_of_rule(rule) is None])
@@ -67,7 +67,7 @@ def conditions() -> str:
         "from zenlake.columnar.jit import inlined",
         f"from zenlake.columnar.memory import {_used('get_', text)}",
         f"from zenlake.lake.fast_reader.screening._generated.codes import {_used('[A-Z]', text)}",
-        f"from {READINGS} import BAD, EMPTY, WIDE, {_called(text)}",
+        f"from {FUNCTIONS} import BAD, EMPTY, WIDE, {_called(text)}",
         "",
         "if TYPE_CHECKING:",
         "    from zenlake.columnar.memory import Buffer, Table",
@@ -83,7 +83,7 @@ def conditions() -> str:
         "    table: Table, room: int, row: int, batch_size: int, unit_bytes: int,",
         "    is_low_latency: bool, messages: int,",
         ") -> int:",
-        '    """The rules to ask about a batch; `row` is its first."""',
+        '    """The rules to evaluate for a batch; `row` is its first."""',
         "    found = 0",
         *of_units,
         "    return found",
@@ -95,7 +95,7 @@ def conditions() -> str:
         "    qos: bool, patch: int, request_id_bits: int, is_in_channel: bool, is_reliable: bool,",
         "    priority: int, key_code: int, key_flags: int, time_ns: int,",
         ") -> int:",
-        '    """The rules to ask about a message; `wanted` are those about its kind."""',
+        '    """The rules to evaluate for a message; `wanted` are those about its kind."""',
         present,
         "    found = 0",
         *of_rows,
@@ -109,7 +109,7 @@ def _tests(rules: list[Rule]) -> list[str]:
     groups: dict[str, list[Rule]] = {}
     for rule in rules:
         groups.setdefault(vocabulary.in_kernel(condition_of(rule)), []).append(rule)
-    places = {rule: place for place, rule in enumerate(asked_rules())}
+    places = {rule: place for place, rule in enumerate(condition_rules())}
     lines: list[str] = []
     for expression, group in groups.items():
         bits = sum(1 << places[rule] for rule in group)

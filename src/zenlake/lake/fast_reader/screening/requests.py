@@ -37,19 +37,9 @@ class RequestScreen:
 
     def doubtful(self, rows: Decoded, keys: KeyColumn) -> NDArray[np.int64]:
         """Rows out of order within their request, or that do not match it."""
-        is_reply = rows.is_kind(*_REPLIES)
-        part = np.full(len(rows), -1, np.int64)
-        part[rows.is_kind("REQUEST")] = _REQUEST
-        part[is_reply | rows.is_kind("RESPONSE/ERR")] = _RESPONSE
-        part[rows.is_kind("RESPONSE_FINAL")] = _FINAL
-        chosen = np.flatnonzero(part >= 0)
-        if not len(chosen):
-            return chosen
-        asker = rows.owner[chosen] ^ (part[chosen] != _REQUEST)
-        name = asker << 32 | rows.columns["request_id"][chosen].astype(np.int64)
-        order = np.argsort(name, kind="stable")
-        chosen, name = chosen[order], name[order]
-        return _RequestRows(self._open, rows, keys, chosen, name, part[chosen], is_reply).doubtful()
+        if not rows.is_kind("REQUEST", *_REPLIES, "RESPONSE/ERR", "RESPONSE_FINAL").any():
+            return np.zeros(0, np.int64)
+        return _RequestRows(self._open, rows, keys).doubtful()
 
     def left_open(self, pair: int, end_ns: int) -> bool:
         """Forgets a closed connection; whether a request should have ended before."""
@@ -64,21 +54,23 @@ class _RequestRows:
     """Rows sorted by request, and in order within each request."""
 
     def __init__(
-        self,
-        open: dict[int, dict[int, OpenRequest]],
-        rows: Decoded,
-        keys: KeyColumn,
-        chosen: NDArray[np.int64],
-        name: NDArray[np.int64],
-        part: NDArray[np.int64],
-        is_reply: NDArray[np.bool_],
+        self, open: dict[int, dict[int, OpenRequest]], rows: Decoded, keys: KeyColumn
     ) -> None:
         self._open = open
         self._rows = rows
         self._keys = keys
-        self._chosen = chosen
-        self._name = name
-        self._part = part
+        is_reply = rows.is_kind(*_REPLIES)
+        part = np.full(len(rows), -1, np.int64)
+        part[rows.is_kind("REQUEST")] = _REQUEST
+        part[is_reply | rows.is_kind("RESPONSE/ERR")] = _RESPONSE
+        part[rows.is_kind("RESPONSE_FINAL")] = _FINAL
+        chosen = np.flatnonzero(part >= 0)
+        asker = rows.owner[chosen] ^ (part[chosen] != _REQUEST)
+        name = asker << 32 | rows.columns["request_id"][chosen].astype(np.int64)
+        order = np.argsort(name, kind="stable")
+        self._chosen = chosen = chosen[order]
+        self._name = name = name[order]
+        self._part = part[chosen]
         self._is_reply = is_reply[chosen]
         self._first = np.concatenate(([True], name[1:] != name[:-1]))
         self._last = np.concatenate((self._first[1:], [True]))
@@ -100,11 +92,11 @@ class _RequestRows:
         # A budget is rare, so responses are not counted: the exact reader checks it.
         doubt |= (part == _REQUEST) & self._rows.present("budget")[self._chosen]
         self._compare_keys(doubt, has_request, asked)
-        self._continue(doubt, np.flatnonzero(~has_request))
+        self._compare_with_earlier(doubt, np.flatnonzero(~has_request))
         again = np.flatnonzero(self._first & (part == _REQUEST))
         for place in again.tolist() if self._open else ():
             doubt[place] |= self._known(place) is not None
-        self._keep(asked, has_request)
+        self._remember_open(asked, has_request)
         found: NDArray[np.int64] = self._chosen[doubt]
         return found
 
@@ -117,10 +109,10 @@ class _RequestRows:
         unique, which = np.unique(pairs, return_inverse=True)
         fits = [self._fits(int(one) >> 32, int(one) & 0xFFFF_FFFF) for one in unique]
         for place in differs[~np.array(fits, np.bool_)[which]].tolist():
-            doubt[place] |= not self._takes_any(int(self._chosen[asked[place]]))
+            doubt[place] |= not self._accepts_any_key(int(self._chosen[asked[place]]))
 
-    def _takes_any(self, row: int) -> bool:
-        """Whether a request takes replies on any key."""
+    def _accepts_any_key(self, row: int) -> bool:
+        """Whether a request accepts replies on any key."""
         parameters = self._rows.columns.bytes_of("parameters", row)
         return parameters is not None and accepts_any_key(parameters.decode())
 
@@ -130,7 +122,7 @@ class _RequestRows:
             return False
         return texts_intersect(texts[request], texts[reply]) is True
 
-    def _continue(self, doubt: NDArray[np.bool_], without: NDArray[np.int64]) -> None:
+    def _compare_with_earlier(self, doubt: NDArray[np.bool_], without: NDArray[np.int64]) -> None:
         """Checks responses whose request came in earlier rows."""
         for place in without.tolist():
             if self._part[place] == _REQUEST:
@@ -153,7 +145,7 @@ class _RequestRows:
         for name in self._name[self._last & (self._part == _FINAL)].tolist():
             self._open.get(name >> 32, {}).pop(name & 0xFFFF_FFFF, None)
 
-    def _keep(self, asked: NDArray[np.int64], has_request: NDArray[np.bool_]) -> None:
+    def _remember_open(self, asked: NDArray[np.int64], has_request: NDArray[np.bool_]) -> None:
         """Keeps the requests that are open after these rows."""
         rows = self._rows
         has_timeout = rows.present("timeout_ms")

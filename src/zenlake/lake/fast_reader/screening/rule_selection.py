@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zenlake.columnar import kinds as kind_words
-from zenlake.columnar.kinds import kinds_of
+from zenlake.columnar.kinds import kinds_of, network_kinds
 from zenlake.rules import RULES, Rule
 from zenlake.rules.registry import BY_DECLARATION, FED, UNSEEN, is_declared
 from zenlake.rules.screens import Condition, TrackedBy
@@ -23,11 +23,8 @@ from zenlake.wire.definitions import LAYOUTS
 from zenlake.wire.message import Message
 
 KINDS: Final = kind_words()
-_NETWORK: Final = [
-    kind for one in LAYOUTS.values() if one.layer == "network" for kind in kinds_of(one)
-]
+FIRST_NETWORK: Final = len(KINDS) - len(network_kinds())
 _MASKS_MAX: Final = 4_096
-FIRST_NETWORK: Final = min(KINDS.index(kind) for kind in _NETWORK)
 
 
 def _kinds(messages: Iterable[type]) -> set[str]:
@@ -55,7 +52,7 @@ def condition_of(rule: Rule) -> str:
 
 
 @cache
-def asked_rules() -> tuple[Rule, ...]:
+def condition_rules() -> tuple[Rule, ...]:
     """Rules that are evaluated where their condition is true."""
     return tuple(rule for rule in RULES.values() if isinstance(rule.screen, Condition))
 
@@ -72,7 +69,7 @@ def bits() -> dict[str, int]:
 def wanted_bits() -> NDArray[np.int64]:
     """By code of a kind: the bits of the rules about it."""
     found = np.zeros(256, np.int64)
-    for rule in asked_rules():
+    for rule in condition_rules():
         for kind in kinds_of_rule(rule) or ():
             found[KINDS.index(kind)] |= bits().get(rule.id, 0)
     return found
@@ -91,7 +88,7 @@ def tracked_by(name: str) -> list[Rule]:
 @cache
 def fed_kinds() -> frozenset[str]:
     """Kinds of network messages that are all fed to the checker."""
-    return frozenset(_kinds(one for one in FED if issubclass(one, Message)) & set(_NETWORK))
+    return frozenset(_kinds(one for one in FED if issubclass(one, Message)) & set(network_kinds()))
 
 
 def rules_of_checker() -> list[str]:
@@ -126,8 +123,8 @@ def rules_about(kind: str, mask: int) -> list[Rule]:
 
 def _may_be_broken(rule: Rule, mask: int) -> bool:
     """A condition that is not in the kernel may be true for any message."""
-    is_asked = isinstance(rule.screen, Condition)
-    return is_asked and (rule.id not in bits() or bits()[rule.id] & mask != 0)
+    has_condition = isinstance(rule.screen, Condition)
+    return has_condition and (rule.id not in bits() or bits()[rule.id] & mask != 0)
 
 
 class About(NamedTuple):
@@ -142,7 +139,7 @@ class About(NamedTuple):
 @lru_cache(_MASKS_MAX)
 def rules_by_mask(mask: int) -> About:
     found = About([], [], {})
-    for rule in asked_rules():
+    for rule in condition_rules():
         if not bits().get(rule.id, 0) & mask:
             continue
         if kinds_of_rule(rule) is None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
+from functools import partial
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -24,7 +25,7 @@ from zenlake.lake.fast_reader.columns.keys import KeyColumn
 from zenlake.lake.fast_reader.screening import rule_selection
 from zenlake.lake.fast_reader.screening.agreed_terms import AgreedTerms
 from zenlake.lake.fast_reader.screening.facts import facts_of
-from zenlake.lake.fast_reader.screening.fragments import FragmentScreen, Skipped
+from zenlake.lake.fast_reader.screening.fragments import FragmentScreen
 from zenlake.lake.fast_reader.screening.messages import Messages, lanes
 from zenlake.lake.fast_reader.screening.requests import RequestScreen
 from zenlake.lake.fast_reader.screening.screen_kernel import (
@@ -32,7 +33,7 @@ from zenlake.lake.fast_reader.screening.screen_kernel import (
     NONCANONICAL,
     screen_rows,
 )
-from zenlake.lake.fast_reader.screening.sources import Backwards, SourceScreen
+from zenlake.lake.fast_reader.screening.sources import SourceScreen
 from zenlake.rules import NOTE, Checker, Finding, Rule
 from zenlake.rules.checker import note_first_message
 from zenlake.rules.facts import SideFacts
@@ -40,7 +41,6 @@ from zenlake.rules.rare import set_carriers
 from zenlake.rules.samples import stream_of
 from zenlake.trace.events import MessageSeen, TraceEvent
 from zenlake.trace.link import Link, LinkBatch, LinkClosed
-from zenlake.trace.links.connection import LinkItem
 from zenlake.trace.rows.rows import Rows
 from zenlake.wire import Frame, Push
 
@@ -48,8 +48,8 @@ _RULE_BITS: Final = NONCANONICAL - 1
 _NO_MESSAGE: Final = Frame(0, [])
 """Stands for a message that is not evaluated."""
 
-Step = tuple[float, Callable[[Any], None], Any]
-"""Place among the rows, function to call, and its argument."""
+Step = tuple[float, Callable[[], None]]
+"""Place among the rows, and what to do there."""
 
 
 class _Waiting(NamedTuple):
@@ -84,25 +84,26 @@ class Screen:
 
     # --- events of the walker ----------------------------------------------------------------
 
-    def handshake(self, row: int, pair: int, batch: LinkBatch, events: list[TraceEvent]) -> None:
+    def add_handshake(
+        self, row: int, pair: int, batch: LinkBatch, events: list[TraceEvent]
+    ) -> None:
         """A batch of INIT, OPEN or CLOSE; `row` is the place of its first message."""
         session = batch.link.session
         if session is not None:
             self._terms.add_handshake(pair, batch.direction, session, batch.messages)
         self._pairs[batch.link] = pair
-        self._steps.append((row, self._feed, (batch, events)))
+        self._add_step(row, self._checker.feed, batch, events)
 
-    def _feed(self, fed: tuple[LinkItem, list[TraceEvent]]) -> None:
-        self._checker.feed(*fed)
+    def _add_step(self, place: float, act: Callable[..., None], *arguments: Any) -> None:
+        self._steps.append((place, partial(act, *arguments)))
 
-    def closed(
+    def add_close(
         self, rows: Decoded | None, pair: int, item: LinkClosed, events: list[TraceEvent]
     ) -> None:
         place = 0 if rows is None else int(np.searchsorted(rows.packet, item.packet, "right"))
-        self._steps.append((place - 0.5, self._close, (pair, item, events)))
+        self._add_step(place - 0.5, self._close, pair, item, events)
 
-    def _close(self, closed: tuple[int, LinkClosed, list[TraceEvent]]) -> None:
-        pair, item, events = closed
+    def _close(self, pair: int, item: LinkClosed, events: list[TraceEvent]) -> None:
         self._checker.feed(item, events)
         self._hold()
         self.doubted[pair] |= self._requests.left_open(pair, item.time_ns)
@@ -118,14 +119,14 @@ class Screen:
         """Screens rows in order, after their handshakes."""
         masks = self._masks(rows, keys)
         is_fed = rows.is_kind(*sorted(rule_selection.fed_kinds()))
-        self._fed(rows, keys, np.flatnonzero(is_fed), masks)
+        self._feed_messages(rows, keys, np.flatnonzero(is_fed), masks)
         self._apply_conditions(
             rows, keys, np.flatnonzero((masks & _RULE_BITS != 0) & ~is_fed), masks
         )
         for row in np.flatnonzero((masks & FIRST_MESSAGE != 0) & ~is_fed).tolist():
-            self._steps.append((row - 0.25, self._note_first_message, (rows, row)))
+            self._add_step(row - 0.25, self._note_first_message, rows, row)
         self._apply_to_noncanonical(rows, rows.unit[masks & NONCANONICAL != 0])
-        self._follow(rows, keys)
+        self._track(rows, keys)
         self._doubt_undeclared(rows)
         self.finish()
 
@@ -138,7 +139,7 @@ class Screen:
         for unit in np.flatnonzero(last_sent_ns.any(axis=1)).tolist():
             first = int(np.searchsorted(rows.unit, unit))
             own, other = (last_sent_ns[unit] - 1).tolist()
-            self._steps.append((first - 0.45, self._silence, (rows, unit, own, other)))
+            self._add_step(first - 0.45, self._check_silence, rows, unit, own, other)
         return masks
 
     def finish(self) -> None:
@@ -146,13 +147,13 @@ class Screen:
         self._steps.sort(key=itemgetter(0))
         rows, events, rules = self._waiting
         check_message, done = self._checker.check_message, 0
-        for place, act, what in [*self._steps, (math.inf, None, None)]:
+        for place, act in [*self._steps, (math.inf, None)]:
             end = bisect_left(rows, place, done)
             for at in range(done, end):
                 check_message(events[at], rules[at])
             done = end
             if act is not None:
-                act(what)
+                act()
         self._steps.clear()
         self._waiting = _Waiting([], [], [])
         self._hold()
@@ -165,7 +166,7 @@ class Screen:
 
     # --- messages that are all fed to the checker --------------------------------------------
 
-    def _fed(
+    def _feed_messages(
         self,
         rows: Decoded,
         keys: KeyColumn,
@@ -197,19 +198,18 @@ class Screen:
         for row, mask in zip(chosen.tolist(), (masks[chosen] & _RULE_BITS).tolist(), strict=True):
             about = rule_selection.rules_by_mask(mask)
             if about.messages:
-                self._steps.append((row, self._apply, (rows, keys, row, about.messages)))
+                self._add_step(row, self._apply, rows, keys, row, about.messages)
             if about.batches:
                 unit = int(rows.unit[row])
-                self._steps.append((row - 0.4, self._apply_to_batch, (rows, unit, about.batches)))
+                self._add_step(row - 0.4, self._apply_to_batch, rows, unit, about.batches)
             for column, rules in about.once.items():
                 value = int(rows.columns[column][row])
                 name = mask, int(rows.owner[row]), value
                 if name not in self._known:
                     self._known.add(name)
-                    self._steps.append((row, self._apply_once, (rows, keys, row, rules)))
+                    self._add_step(row, self._apply_once, rows, keys, row, rules)
 
-    def _apply(self, asked: tuple[Decoded, KeyColumn, int, list[Rule]]) -> None:
-        rows, keys, row, rules = asked
+    def _apply(self, rows: Decoded, keys: KeyColumn, row: int, rules: list[Rule]) -> None:
         pair = int(rows.pair[row])
         if self.doubted[pair]:
             return
@@ -218,16 +218,14 @@ class Screen:
         if rules:
             self._checker.apply_to_message(self._messages.event(rows, keys, row), rules)
 
-    def _apply_once(self, asked: tuple[Decoded, KeyColumn, int, list[Rule]]) -> None:
+    def _apply_once(self, rows: Decoded, keys: KeyColumn, row: int, rules: list[Rule]) -> None:
         """A broken rule makes the pair doubted: later messages with this value may break it too."""
-        rows, keys, row, rules = asked
         event = self._messages.event(rows, keys, row)
         seen = self._checker.seen(event)
         if any(rule.check(event.message, seen) is not None for rule in rules):
             self.doubted[int(rows.pair[row])] = True
 
-    def _apply_to_batch(self, asked: tuple[Decoded, int, list[Rule]]) -> None:
-        rows, unit, rules = asked
+    def _apply_to_batch(self, rows: Decoded, unit: int, rules: list[Rule]) -> None:
         if not self.doubted[int(rows.units.pair[unit])]:
             self._checker.apply_to_batch(self._messages.batch(rows, unit), rules)
 
@@ -236,11 +234,11 @@ class Screen:
         rules = rule_selection.tracked_by("noncanonical")
         for unit in np.unique(units).tolist():
             first = int(np.searchsorted(rows.unit, unit))
-            self._steps.append((first - 0.4, self._apply_to_batch, (rows, unit, rules)))
+            self._add_step(first - 0.4, self._apply_to_batch, rows, unit, rules)
 
-    def _note_first_message(self, place: tuple[Decoded, int]) -> None:
+    def _note_first_message(self, rows: Decoded, row: int) -> None:
         """The first message of a side."""
-        event = self._messages.bare_event(*place, _NO_MESSAGE)
+        event = self._messages.bare_event(rows, row, _NO_MESSAGE)
         note_first_message(event, self._checker.facts(event.session))
 
     def _side(self, rows: Decoded, row: int) -> SideFacts:
@@ -251,16 +249,15 @@ class Screen:
 
     # --- rules that need facts of earlier messages -------------------------------------------
 
-    def _follow(self, rows: Decoded, keys: KeyColumn) -> None:
+    def _track(self, rows: Decoded, keys: KeyColumn) -> None:
         self.doubted[rows.pair[self._requests.doubtful(rows, keys)]] = True
         for backwards in self._sources.backwards(rows):
-            self._steps.append((backwards.row, self._backwards, (rows, keys, backwards)))
+            self._add_step(backwards.row, self._check_source, rows, keys, *backwards)
         for skipped in self._fragments.skipped(rows):
-            self._steps.append((skipped.row, self._skipped, (rows, keys, skipped)))
+            self._add_step(skipped.row, self._check_fragments, rows, keys, *skipped)
 
-    def _silence(self, silent: tuple[Decoded, int, int, int]) -> None:
-        """A batch after a long silence."""
-        rows, unit, own, other = silent
+    def _check_silence(self, rows: Decoded, unit: int, own: int, other: int) -> None:
+        """Checks a batch after a long silence."""
         units = rows.units
         pair, direction = int(units.pair[unit]), int(units.direction[unit])
         first = int(np.searchsorted(rows.unit, unit))
@@ -272,20 +269,22 @@ class Screen:
             batch = self._messages.batch(rows, unit)
             self._checker.apply_to_batch(batch, rule_selection.tracked_by("silences"))
 
-    def _backwards(self, found: tuple[Decoded, KeyColumn, Backwards]) -> None:
-        rows, keys, (row, last) = found
+    def _check_source(self, rows: Decoded, keys: KeyColumn, row: int, last: int) -> None:
+        """Checks a publication whose number is below the last one of its source."""
         event = self._messages.event(rows, keys, row)
         seen, message = self._checker.seen(event), event.message
         source = message.body.source_info if isinstance(message, Push) else None
         if source is not None:
             name = str(source.zid), source.eid, stream_of(seen)
             seen.sender.source_sns = {name: last}
-            self._apply((rows, keys, row, rule_selection.tracked_by("sources")))
+            self._apply(rows, keys, row, rule_selection.tracked_by("sources"))
 
-    def _skipped(self, found: tuple[Decoded, KeyColumn, Skipped]) -> None:
-        rows, keys, (row, last, channel) = found
+    def _check_fragments(
+        self, rows: Decoded, keys: KeyColumn, row: int, last: int, channel: int
+    ) -> None:
+        """Checks a message whose number does not follow that of the last fragment."""
         self._side(rows, row).after_fragments = {channel: last}
-        self._apply((rows, keys, row, rule_selection.tracked_by("fragments")))
+        self._apply(rows, keys, row, rule_selection.tracked_by("fragments"))
 
     def _doubt_undeclared(self, rows: Decoded) -> None:
         """Doubts pairs with messages that a rule without a declared screen may be about."""

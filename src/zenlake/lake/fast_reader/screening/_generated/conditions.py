@@ -69,7 +69,7 @@ def conditions_of_unit(
     table: Table, room: int, row: int, batch_size: int, unit_bytes: int,
     is_low_latency: bool, messages: int,
 ) -> int:
-    """The rules to ask about a batch; `row` is its first."""
+    """The rules to evaluate for a batch; `row` is its first."""
     found = 0
     # batch-too-large
     if (unit_bytes > batch_size):
@@ -89,7 +89,7 @@ def conditions_of_row(
     qos: bool, patch: int, request_id_bits: int, is_in_channel: bool, is_reliable: bool,
     priority: int, key_code: int, key_flags: int, time_ns: int,
 ) -> int:
-    """The rules to ask about a message; `wanted` are those about its kind."""
+    """The rules to evaluate for a message; `wanted` are those about its kind."""
     present = get_long(table, room, PRESENT_COLUMN, row)
     found = 0
     # frame-empty

@@ -1,4 +1,4 @@
-"""Units: batches of regular connections, back to back, in the order of their last packets."""
+"""Units: batches of regular pairs, back to back, in the order of their last packets."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ class Units(NamedTuple):
     data: NDArray[np.uint8]
     bounds: NDArray[np.int64]
     form: NDArray[np.uint8]
-    """One of `columnar.forms`, or `assemble.batches.LAST_CLOSE`."""
+    """One of `columnar.forms`, or `batches.LAST_CLOSE`."""
     pair: NDArray[np.int32]
-    """Number of the connection."""
     direction: NDArray[np.uint8]
+    """As in `Link`: 0 is sent by the end that is named first."""
     packet: NDArray[np.int64]
+    """The number of the packet that completed each batch."""
     time_ns: NDArray[np.int64]
 
     def __len__(self) -> int:
