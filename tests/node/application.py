@@ -45,7 +45,7 @@ class Application(Outlet):
         self._face = node.dispatcher.add_local(self)
         node.end()
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         self.got.append((key, message))
 
     def send_to_node(self, message: NetworkMessage, reliable: bool = True) -> None:

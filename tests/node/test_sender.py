@@ -351,7 +351,7 @@ def test_a_run_that_begins_in_a_queue_with_room_is_queued_whole(bench: Bench) ->
     portions = full_portions(6)
     outlet = LinkOutlet(bench.sender, [], Refusal())
     assert not outlet.drops_run(sum(one.count for one in portions), DATA, True)
-    outlet.send_portions(portions, DATA, True)
+    outlet.push_portions(portions, DATA, True)
     assert bench.sender.dropped == 0
     bench.sender.after_unlock(-1, False)
     count = sum(one.count for one in portions)
@@ -363,7 +363,7 @@ def test_a_run_is_bounded_by_the_budget_of_all_queues() -> None:
     narrow = Bench(room_bytes=500)
     narrow.sender._queues = QueueBudget(3 * BATCH)
     outlet = LinkOutlet(narrow.sender, [], Refusal())
-    outlet.send_portions(full_portions(50), DATA, True)
+    outlet.push_portions(full_portions(50), DATA, True)
     assert narrow.sender.dropped > 0
     assert narrow.transport.total_queued_bytes() < 8 * BATCH
     finish(narrow)
@@ -388,7 +388,7 @@ def test_a_queue_that_is_never_empty_releases_its_budget() -> None:
     outlet = LinkOutlet(bench.sender, [], Refusal())
     for _ in range(200):
         if not bench.sender.drops_run(1, DATA, True):
-            outlet.send_portions(full_portions(4), DATA, True)
+            outlet.push_portions(full_portions(4), DATA, True)
         bench.sender.after_unlock(-1, False)
         bench.other.receive(5.0)
         assert bench.queues.held_bytes <= 8 * BATCH

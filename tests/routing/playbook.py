@@ -63,7 +63,7 @@ class RecordingOutlet(Outlet):
         self.is_local = is_local
         self.messages: list[tuple[NetworkMessage, str, bool]] = []
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         if not self.is_local:
             assert decode(encode(message), "network") == message
         self.messages.append((message, key, reliable))

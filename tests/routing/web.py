@@ -32,7 +32,7 @@ class Wire(Outlet):
         self.messages: deque[tuple[NetworkMessage, bool]] = deque()
         self.log: list[str] = []
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         assert decode(encode(message), "network") == message
         self.messages.append((message, reliable))
         node_id = getattr(message, "node_id", None)

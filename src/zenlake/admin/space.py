@@ -95,8 +95,7 @@ class AdminSpace(Outlet):
     def _declare(self, body: DeclareQueryable | DeclareSubscriber) -> None:
         self._dispatcher.receive(self._face, Declare(body, qos=_CONTROL), True, 0.0)
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
-        """Receive a message from routing."""
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         if isinstance(message, Request):
             self._receive(AdminQuery(self._dispatcher, self._face, self._tables.work, key, message))
         elif isinstance(message, Push):

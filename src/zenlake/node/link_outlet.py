@@ -28,7 +28,7 @@ class LinkOutlet(Outlet):
         self.full = -1  # the priority whose queue is full; -1 if none is
         self.is_blocking = False
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         qos: QoS | None = message.qos  # type: ignore[attr-defined]  # all have it
         byte = DEFAULT_QOS_BYTE if qos is None else qos.byte
         out = BytesWriter()
@@ -49,7 +49,7 @@ class LinkOutlet(Outlet):
     def drops_run(self, count: int, qos: int, reliable: bool) -> bool:
         return self.sender.drops_run(count, qos, reliable)
 
-    def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
+    def push_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
         outcome = DROPPED
         for portion in portions:
             outcome = self.sender.push_portion(portion, qos, reliable, outcome != DROPPED)

@@ -177,7 +177,7 @@ class Face:
         return id
 
     def send(self, message: NetworkMessage, key: str) -> None:
-        self.outlet.send(message, key, True)
+        self.outlet.push(message, key, True)
 
     def has_aliases(self) -> bool:
         """Whether a publication may write a key in another way than in full."""

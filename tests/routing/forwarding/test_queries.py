@@ -373,13 +373,13 @@ def test_the_application_may_answer_from_within_the_call() -> None:
     play.sends("app", queryable(1, "q"))
     play.sends("c2", queryable(1, "q"))
     outlet = play.outlets["app"]
-    send = outlet.send
+    pass_on = outlet.push
 
     def answering(message: Request, key: str, reliable: bool) -> None:
-        send(message, key, reliable)
+        pass_on(message, key, reliable)
         play.sends("app", end(message.request_id))
 
-    outlet.send = answering  # type: ignore[assignment, method-assign]  # answers at once
+    outlet.push = answering  # type: ignore[assignment, method-assign]  # answers at once
     play.sends("c1", request(1, "q"))
     play.receives("c1")
     play.sends("c2", end(1))

@@ -44,7 +44,7 @@ class Pipe(Outlet):
     def __init__(self) -> None:
         self.messages: deque[Oam] = deque()
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         assert isinstance(message, Oam)
         assert decode(encode(message), "network") == message
         self.messages.append(message)

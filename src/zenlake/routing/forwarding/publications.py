@@ -89,7 +89,7 @@ class Publications:
             and route.faces[0].is_local
         ):
             if route.faces[0] is not source:
-                route.faces[0].outlet.send_run(messages, start, end, text, reliable)
+                route.faces[0].outlet.push_run(messages, start, end, text, reliable)
             return end
         for index in range(start, end):
             message = messages[index]
@@ -168,7 +168,7 @@ class Publications:
             if stamps is not None:
                 stamps = self._stamper.stamp(stamps, ROUTE)
             elif face.is_local:
-                face.outlet.send(message, key, reliable)
+                face.outlet.push(message, key, reliable)
                 continue
             copy = message.copy()
             if not face.is_local:
@@ -176,7 +176,7 @@ class Publications:
             copy.timestamp = timestamp
             copy.node_id = route.node_id if face.region is route.region else None
             copy.stamps = stamps
-            face.outlet.send(copy, key, reliable)
+            face.outlet.push(copy, key, reliable)
 
     def only_destination(self, source: Face, key: str) -> Route | None:
         """The route of all publications on a key, if it leads to one link and changes nothing."""

@@ -129,7 +129,7 @@ class Queries:
             copy = _copy(message, face, branch.request_id, key, stamps)
             if face.region is route.region:
                 copy.node_id = route.node_id
-            face.outlet.send(copy, key, reliable)
+            face.outlet.push(copy, key, reliable)
             work.steps -= SEND_STEPS
 
     def _refuse(self, query: RoutedQuery, why: str) -> None:
@@ -157,7 +157,7 @@ class Queries:
         response.key = WireExpr(0, key)
         response.qos = query.qos
         response.stamps = self._route_stamped(message.stamps)
-        query.face.outlet.send(response, key, reliable)
+        query.face.outlet.push(response, key, reliable)
         if query.budget:
             query.budget -= 1
             if query.budget == 0:

@@ -90,7 +90,7 @@ class RunForwarder:
             if portions is None:
                 portions = _portions(run, copy, time, first_bytes_max, bytes_max)
                 made[place] = portions
-            face.outlet.send_portions(portions, qos, reliable)
+            face.outlet.push_portions(portions, qos, reliable)
 
     def _first_for(self, run: PushRun, route: Route, index: int, time: int) -> Push:
         """The first message as a face gets it, but with an empty payload."""
