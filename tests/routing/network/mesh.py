@@ -72,15 +72,11 @@ class Router:
         self.gained: list[tuple[str, str]] = []
         """Roots, and the children that their trees gained."""
 
-        self._next_face = 1
-
     def face(self, zid: str, role: WhatAmI = WhatAmI.ROUTER) -> tuple[Face, Pipe]:
         """A neighbour that is not linked yet."""
         pipe = Pipe()
         account = Account(self.budget)
-        face = Face(self._next_face, ZenohId.parse(zid), role, self.region, EQUAL, pipe, account)
-        self._next_face += 1
-        return face, pipe
+        return Face(ZenohId.parse(zid), role, self.region, EQUAL, pipe, account), pipe
 
     def neighbour(self, zid: str) -> tuple[Face, Pipe]:
         """A neighbour that is linked, at time 0."""

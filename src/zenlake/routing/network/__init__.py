@@ -1,5 +1,6 @@
 """Link-state networks of routers and of linkstate peers, and what their nodes declare.
 
+networks                      Networks: all of a node, and what their changes do to routing
 network                       Network: the graph and its trees, as routing uses them
 flooding, link_states         how nodes describe themselves to each other
 graph, node, weights          nodes, links and how long a link is

@@ -92,7 +92,7 @@ class SourcedRegion:
         return self._sources.get(zid)
 
     def _new_source(self, zid: ZenohId, role: WhatAmI, account: Account) -> Face:
-        return Face(0, zid, role, self.region, BESIDE, Outlet(), account)
+        return Face(zid, role, self.region, BESIDE, Outlet(), account)
 
     def pop_departed(self) -> list[Face]:
         """The sources that have left the network since the last call; they count as gone.
