@@ -165,7 +165,7 @@ class ReceivedDeclarations:
                 if holding is not None:  # the entity ends once, however many ids the holding has
                     del entity.holders[face]
                     face.account.release(declaration_bytes(entity.key))
-                    is_news = not self._announcer.is_no_news(entity, face, holding.info)
+                    is_news = self._announcer.changes_announcements(entity, face, holding.info)
                     if is_news and not entity.has_gone_holder():
                         yield from self._announcer.change_job(entity, face, False, is_gone=True)
                     else:

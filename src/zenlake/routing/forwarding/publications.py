@@ -279,7 +279,7 @@ class Publications:
             return message
         wall = ntp64_of_ns(self._wall_ns())
         if put.timestamp is not None:
-            if self._hlc.update(put.timestamp, wall):
+            if self._hlc.update(put.timestamp.time, wall):
                 return message
             self._tables.counters.future_timestamps += 1
             if self._tables.settings.drop_future_timestamp:

@@ -128,4 +128,4 @@ def _portions(
 
 def _learn(hlc: Hlc, run: PushRun, wall: int) -> bool:
     """Update the clock with all times of a run; False if one is too far in the future."""
-    return all(hlc.update_time(time, wall) for time in run.times())
+    return all(hlc.update(time, wall) for time in run.times())
