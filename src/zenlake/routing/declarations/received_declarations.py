@@ -50,7 +50,7 @@ class ReceivedDeclarations:
     def receive(self, face: Face, message: Declare) -> None:
         body = message.body
         if isinstance(body, DeclareKeyExpr):
-            self._number(face, body)
+            self._declare_alias(face, body)
         elif isinstance(body, UndeclareKeyExpr):
             self._undeclare_alias(face, body.expr_id)
         elif isinstance(body, DeclareFinal):
@@ -189,7 +189,7 @@ class ReceivedDeclarations:
         for late in self._announcer.deferred_tokens.pop_due(now):
             self._tables.work.run(self._announcer.announce_deferred(late))
 
-    def _number(self, face: Face, body: DeclareKeyExpr) -> None:
+    def _declare_alias(self, face: Face, body: DeclareKeyExpr) -> None:
         counters = self._tables.counters
         # D_KEYEXPR has no M: a number in it is one of ours (wire reference §1.10).
         key = self._tables.resolve(face, WireExpr(body.key.scope, body.key.suffix, False))

@@ -166,7 +166,6 @@ class Queries:
     def _end_early(self, query: RoutedQuery) -> None:
         """End a query whose budget is used up (the query page: "Routers SHOULD stop")."""
         for branch in query.branches():
-            self.timers.cancel(branch)
             self._end(branch)
 
     def receive_final(self, face: Face, message: ResponseFinal) -> None:
@@ -174,7 +173,6 @@ class Queries:
         if branch is None:
             self._tables.counters.late_responses += 1
             return
-        self.timers.cancel(branch)
         self._end(branch)
 
     def remove_face(self, face: Face) -> Job:
@@ -182,7 +180,6 @@ class Queries:
         work = self._tables.work
         face.queries.clear()
         for branch in list(face.branches.values()):
-            self.timers.cancel(branch)
             self._end(branch)
             work.steps -= SEND_STEPS
             if work.steps <= 0:
@@ -222,6 +219,7 @@ class Queries:
         """End one branch; the last one ends the query."""
         if _pop(branch.face.branches, branch.request_id) is None:
             return
+        self.timers.cancel(branch)
         query = branch.query
         if query.note_ended():
             _pop(query.face.queries, query.request_id)

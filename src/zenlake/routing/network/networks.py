@@ -92,7 +92,7 @@ class Networks:
 
     def _remove_departed(self, sourced: SourcedRegion) -> None:
         """Remove what nodes declared that have left a network."""
-        self._gossip.reconsider()
+        self._gossip.note_routers_changed()
         for source in sourced.pop_departed():
             self._work.run(self._remove(source))
         self._hold_election()
