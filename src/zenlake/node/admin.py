@@ -85,8 +85,9 @@ class Admin:
     def _report(self, text: str) -> None:
         """Log why something was refused, at most once in a while for each kind of text."""
         kind = text.partition("`")[0]
-        if self._limiter.admit(kind, time.monotonic()):
-            self._work.put(printable(text) + self._limiter.suppressed_text(kind))
+        more = self._limiter.admit(kind, time.monotonic())
+        if more is not None:
+            self._work.put(printable(text) + more)
 
 
 class LinkTransport:

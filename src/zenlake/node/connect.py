@@ -84,7 +84,7 @@ def _zid_of(init_ack: bytes) -> ZenohId:
     return message.zid
 
 
-def why_not(endpoint: EndPoint, error: ZenlakeError) -> str:
+def failure_text(endpoint: EndPoint, error: ZenlakeError) -> str:
     """Why there is no transport, as text for the user."""
     if isinstance(error, RefusedByPeer):
         return f"refused by {endpoint}: {error.cause}"
@@ -94,6 +94,7 @@ def why_not(endpoint: EndPoint, error: ZenlakeError) -> str:
 
 
 def causes_text(causes: Mapping[EndPoint, str]) -> str:
+    """The last cause for each endpoint, to follow an error text; empty if there is none."""
     return "".join(f" {cause};" for cause in causes.values()).removesuffix(";")
 
 
@@ -146,7 +147,7 @@ class Connector:
         return self.runner is not None
 
     def _failed(self, endpoint: EndPoint, error: ZenlakeError) -> None:
-        cause = why_not(endpoint, error)
+        cause = failure_text(endpoint, error)
         log.debug("no connection: %s", cause)
         if self.causes.get(endpoint) != cause:
             self._new_causes.append(cause)
@@ -165,10 +166,6 @@ class Connector:
     def is_hopeless(self) -> bool:
         """Whether every later attempt must fail too."""
         return len(self.endpoints) == 1 and self.given_up.is_set()
-
-    def why_not(self) -> str:
-        """The last cause for each endpoint, to follow an error text; empty if there is none."""
-        return causes_text(self.causes)
 
     def _run(self) -> None:
         node = self._node

@@ -29,8 +29,8 @@ def start_thread(thread: threading.Thread) -> None:
         thread.start()
     except (RuntimeError, MemoryError) as error:
         # The limiter is not safe for threads; the worst case is a second warning.
-        if _WARNINGS.admit(_WARNING, time.monotonic()):
-            more = _WARNINGS.suppressed_text(_WARNING)
+        more = _WARNINGS.admit(_WARNING, time.monotonic())
+        if more is not None:
             log.warning("%s: %r cannot start: %s%s", _WARNING, thread.name, error, more)
         raise ThreadError(f"{thread.name}: {error}") from error
 
