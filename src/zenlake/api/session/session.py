@@ -120,7 +120,7 @@ class Session(NoConstructor):
     def declare_keyexpr(self, key_expr: KeyExpr | str) -> KeyExpr:
         """The key expression; nothing is sent (behaviour reference §3.5)."""
         key = key_text(key_expr)
-        self._check()
+        self._handle.check_open()
         self._declared_keys.add(key)
         return key_expr_of(key)
 
@@ -380,6 +380,3 @@ class Session(NoConstructor):
 
     def __repr__(self) -> str:
         return f"Session {{ id: {self._handle.core.zid} }}"
-
-    def _check(self) -> None:
-        self._handle.check_open()

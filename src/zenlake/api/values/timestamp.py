@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import total_ordering
 from typing import Any, Final, Self, final
 
 from zenlake import wire
@@ -67,6 +68,7 @@ class TimestampId:
 
 @final
 @no_subclasses
+@total_ordering
 class Timestamp:
     """A time and the id of its clock; ordered by both."""
 
@@ -116,9 +118,6 @@ class Timestamp:
         ntp64 = NTP64.parse_rfc3339(time)
         return cls.from_wire(wire.Timestamp(ntp64.value, wire.ZenohId.parse(zid.lower())))
 
-    def _order(self) -> tuple[int, bytes]:
-        return self._wire.time, self._wire.id.raw
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Timestamp) and self._wire == other._wire
 
@@ -126,16 +125,10 @@ class Timestamp:
         return hash(self._wire)
 
     def __lt__(self, other: Any) -> bool:
-        return self._order() < other._order() if isinstance(other, Timestamp) else NotImplemented
-
-    def __le__(self, other: Any) -> bool:
-        return self._order() <= other._order() if isinstance(other, Timestamp) else NotImplemented
-
-    def __gt__(self, other: Any) -> bool:
-        return self._order() > other._order() if isinstance(other, Timestamp) else NotImplemented
-
-    def __ge__(self, other: Any) -> bool:
-        return self._order() >= other._order() if isinstance(other, Timestamp) else NotImplemented
+        if not isinstance(other, Timestamp):
+            return NotImplemented
+        one, two = self._wire, other._wire
+        return (one.time, one.id.raw) < (two.time, two.id.raw)
 
     def __str__(self) -> str:
         return str(self._wire)
