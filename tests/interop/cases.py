@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from tests.interop.puppets import Held
 
@@ -33,13 +34,18 @@ def settle() -> None:
     time.sleep(SETTLE_SECONDS)
 
 
+def declare(node: Held, command: str, **options: Any) -> None:
+    """Have a node declare something, and wait until the other one knows."""
+    node.ask(command, **options)
+    settle()
+
+
 HELLO = b"hello".hex()
 
 
 @case()
 def put_and_delete(a: Held, b: Held) -> None:
-    b.ask("subscribe", name="s", key="demo/one")
-    settle()
+    declare(b, "subscribe", name="s", key="demo/one")
     a.ask("put", key="demo/one", payload=HELLO)
     a.ask("delete", key="demo/one")
     put, deleted = b.items("s", 2)
@@ -51,8 +57,7 @@ def put_and_delete(a: Held, b: Held) -> None:
 
 @case(since=(1, 5))
 def everything_a_sample_carries(a: Held, b: Held) -> None:
-    b.ask("subscribe", name="s", key="demo/**")
-    settle()
+    declare(b, "subscribe", name="s", key="demo/**")
     a.ask(
         "put",
         key="demo/full",
@@ -77,8 +82,7 @@ def everything_a_sample_carries(a: Held, b: Held) -> None:
 
 @case()
 def every_priority_and_congestion_control(a: Held, b: Held) -> None:
-    b.ask("subscribe", name="s", key="demo/q/*")
-    settle()
+    declare(b, "subscribe", name="s", key="demo/q/*")
     priorities = ("REAL_TIME", "INTERACTIVE_HIGH", "INTERACTIVE_LOW", "DATA_HIGH", "DATA")
     wanted = []
     for priority in (*priorities, "DATA_LOW", "BACKGROUND"):
@@ -123,16 +127,14 @@ def declared_publishers_and_wildcards(a: Held, b: Held) -> None:
 
 @case()
 def a_wildcard_is_published(a: Held, b: Held) -> None:
-    b.ask("subscribe", name="s", key="demo/w/1")
-    settle()
+    declare(b, "subscribe", name="s", key="demo/w/1")
     a.ask("put", key="demo/w/*", payload=HELLO)
     [found] = b.items("s", 1)
     assert found["key"] == "demo/w/*"
 
 
 def large(a: Held, b: Held, *sizes: int) -> None:
-    b.ask("subscribe", name="s", key="demo/big")
-    settle()
+    declare(b, "subscribe", name="s", key="demo/big")
     for size in sizes:
         a.ask("fill", key="demo/big", bytes=size, congestion_control="BLOCK")
     found = b.items("s", len(sizes), seconds=30)
@@ -151,16 +153,14 @@ def ten_megabytes(a: Held, b: Held) -> None:
 
 @case()
 def ten_thousand_in_order(a: Held, b: Held) -> None:
-    b.ask("subscribe", name="s", key="demo/many")
-    settle()
+    declare(b, "subscribe", name="s", key="demo/many")
     a.ask("put", key="demo/many", payload="07", count=10_000, congestion_control="BLOCK")
     assert len(b.items("s", 10_000, seconds=30)) == 10_000
 
 
 @case(since=(1, 10))
 def source_info(a: Held, b: Held) -> None:
-    b.ask("subscribe", name="s", key="demo/source")
-    settle()
+    declare(b, "subscribe", name="s", key="demo/source")
     a.ask("put", key="demo/source", payload="01", source_sn=7)
     [found] = b.items("s", 1)
     assert found["source"] == [a.zid, 7]
@@ -169,8 +169,7 @@ def source_info(a: Held, b: Held) -> None:
 @case()
 def a_query_and_its_reply(a: Held, b: Held) -> None:
     reply = {"key": "demo/q", "value": HELLO, "encoding": "text/plain", "attachment": "01"}
-    b.ask("queryable", name="q", key="demo/q", replies=[reply])
-    settle()
+    declare(b, "queryable", name="q", key="demo/q", replies=[reply])
     options = {"payload": "0102", "encoding": "application/json", "attachment": "0304"}
     [answer] = a.ask("get", selector="demo/q?a=1;b=2", **options)["replies"]
     sample = answer["ok"]
@@ -202,8 +201,7 @@ def nobody_answers(a: Held, b: Held) -> None:
 @case()
 def errors_and_deletions(a: Held, b: Held) -> None:
     replies = [{"error": "626164", "encoding": "zenoh/string"}, {"deleted": "demo/e/1"}]
-    b.ask("queryable", name="q", key="demo/e/*", replies=replies)
-    settle()
+    declare(b, "queryable", name="q", key="demo/e/*", replies=replies)
     found = a.ask("get", selector="demo/e/*")["replies"]
     assert {"error": "626164", "encoding": "zenoh/string"} in found
     [deleted] = [one["ok"] for one in found if "ok" in one]
@@ -214,8 +212,7 @@ def errors_and_deletions(a: Held, b: Held) -> None:
 def many_replies_and_consolidation(a: Held, b: Held) -> None:
     replies = [{"key": f"demo/m/{n}", "value": f"{n:02x}"} for n in range(100)]
     again = [{"key": "demo/m/0", "value": "aa"}, {"key": "demo/m/0", "value": "bb"}]
-    b.ask("queryable", name="q", key="demo/m/*", replies=[*replies, *again])
-    settle()
+    declare(b, "queryable", name="q", key="demo/m/*", replies=[*replies, *again])
     for mode, count in (("NONE", 102), ("LATEST", 100), ("AUTO", 100), ("MONOTONIC", 102)):
         found = a.ask("get", selector="demo/m/*", consolidation=mode)["replies"]
         assert len(found) == count, mode
@@ -228,8 +225,7 @@ def many_replies_and_consolidation(a: Held, b: Held) -> None:
 @case()
 def large_replies(a: Held, b: Held) -> None:
     replies = [{"key": f"demo/l/{n}", "bytes": 1_000_000} for n in range(5)]
-    b.ask("queryable", name="q", key="demo/l/*", replies=replies)
-    settle()
+    declare(b, "queryable", name="q", key="demo/l/*", replies=replies)
     found = a.ask("get", selector="demo/l/*", payload=("00" * 3000))["replies"]
     assert [one["ok"]["payload"] for one in found] == [1_000_000] * 5
 
@@ -257,8 +253,7 @@ def targets(a: Held, b: Held) -> None:
 @case()
 def a_timeout(a: Held, b: Held) -> None:
     slow = [{"key": "demo/slow", "value": "01"}, {"key": "demo/slow", "value": "02", "after": 3}]
-    b.ask("queryable", name="q", key="demo/slow", replies=slow)
-    settle()
+    declare(b, "queryable", name="q", key="demo/slow", replies=slow)
     answer = a.ask("get", selector="demo/slow", timeout=1.0, consolidation="NONE")
     first, *errors = answer["replies"]
     assert first["ok"]["payload"] == "01"
@@ -273,8 +268,9 @@ def a_timeout(a: Held, b: Held) -> None:
 @case()
 def a_declared_querier(a: Held, b: Held) -> None:
     a.ask("querier", name="r", key="demo/r/*", target="ALL", consolidation="NONE")
-    b.ask("queryable", name="q", key="demo/r/1", replies=[{"key": "demo/r/1", "value": "05"}] * 2)
-    settle()
+    declare(
+        b, "queryable", name="q", key="demo/r/1", replies=[{"key": "demo/r/1", "value": "05"}] * 2
+    )
     found = a.ask("ask", name="r", parameters="x=1", payload="0a")["replies"]
     assert [one["ok"]["payload"] for one in found] == ["05", "05"]
     [query] = b.items("q", 1)
@@ -286,8 +282,7 @@ def a_declared_querier(a: Held, b: Held) -> None:
 
 @case(since=(1, 10))
 def any_key_may_answer(a: Held, b: Held) -> None:
-    b.ask("queryable", name="q", key="demo/any", replies=[{"key": "other/key", "value": "05"}])
-    settle()
+    declare(b, "queryable", name="q", key="demo/any", replies=[{"key": "other/key", "value": "05"}])
     assert a.ask("get", selector="demo/any")["replies"] == []
     [found] = a.ask("get", selector="demo/any", accept_replies="ANY")["replies"]
     assert found["ok"]["key"] == "other/key"
@@ -296,8 +291,7 @@ def any_key_may_answer(a: Held, b: Held) -> None:
 @case(since=(1, 10))
 def a_query_is_cancelled(a: Held, b: Held) -> None:
     slow = [{"key": "demo/slow", "value": "01", "after": 3}]
-    b.ask("queryable", name="q", key="demo/slow", replies=slow)
-    settle()
+    declare(b, "queryable", name="q", key="demo/slow", replies=slow)
     answer = a.ask("cancelled", selector="demo/slow", after=0.3)
     assert answer["replies"] == 0
     assert answer["seconds"] < 2
@@ -390,8 +384,7 @@ def a_querier_matches(a: Held, b: Held) -> None:
 @case()
 def localities(a: Held, b: Held) -> None:
     b.ask("subscribe", name="s", key="demo/here")
-    a.ask("subscribe", name="own", key="demo/here")
-    settle()
+    declare(a, "subscribe", name="own", key="demo/here")
     a.ask("put", key="demo/here", payload="01")
     assert [one["payload"] for one in b.items("s", 1)] == ["01"]
     assert [one["payload"] for one in a.items("own", 1)] == ["01"]
