@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.interop.puppets import Held
+from tests.interop.puppets import PuppetProcess
 
 SETTLE_SECONDS = 0.4
 """The time for declarations to arrive; real nodes do not show that in every topology."""
 
-Case = Callable[[Held, Held], None]
+Case = Callable[[PuppetProcess, PuppetProcess], None]
 CASES: dict[str, Case] = {}
 SINCE: dict[str, tuple[int, ...]] = {}
 """The release of eclipse-zenoh that a case needs on the other side, if later than 1.0."""
@@ -34,7 +34,7 @@ def settle() -> None:
     time.sleep(SETTLE_SECONDS)
 
 
-def declare(node: Held, command: str, **options: Any) -> None:
+def declare(node: PuppetProcess, command: str, **options: Any) -> None:
     """Have a node declare something, and wait until the other one knows."""
     node.ask(command, **options)
     settle()
@@ -44,7 +44,7 @@ HELLO = b"hello".hex()
 
 
 @case()
-def put_and_delete(a: Held, b: Held) -> None:
+def put_and_delete(a: PuppetProcess, b: PuppetProcess) -> None:
     declare(b, "subscribe", name="s", key="demo/one")
     a.ask("put", key="demo/one", payload=HELLO)
     a.ask("delete", key="demo/one")
@@ -56,7 +56,7 @@ def put_and_delete(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def everything_a_sample_carries(a: Held, b: Held) -> None:
+def everything_a_sample_carries(a: PuppetProcess, b: PuppetProcess) -> None:
     declare(b, "subscribe", name="s", key="demo/**")
     a.ask(
         "put",
@@ -81,7 +81,7 @@ def everything_a_sample_carries(a: Held, b: Held) -> None:
 
 
 @case()
-def every_priority_and_congestion_control(a: Held, b: Held) -> None:
+def every_priority_and_congestion_control(a: PuppetProcess, b: PuppetProcess) -> None:
     declare(b, "subscribe", name="s", key="demo/q/*")
     priorities = ("REAL_TIME", "INTERACTIVE_HIGH", "INTERACTIVE_LOW", "DATA_HIGH", "DATA")
     wanted = []
@@ -97,7 +97,7 @@ def every_priority_and_congestion_control(a: Held, b: Held) -> None:
 
 
 @case()
-def declared_publishers_and_wildcards(a: Held, b: Held) -> None:
+def declared_publishers_and_wildcards(a: PuppetProcess, b: PuppetProcess) -> None:
     for name, key in (("all", "demo/**"), ("some", "demo/*/x"), ("other", "nowhere/**")):
         b.ask("subscribe", name=name, key=key)
     a.ask("publisher", name="p", key="demo/r1/x", encoding="text/plain", priority="DATA_HIGH")
@@ -126,14 +126,14 @@ def declared_publishers_and_wildcards(a: Held, b: Held) -> None:
 
 
 @case()
-def a_wildcard_is_published(a: Held, b: Held) -> None:
+def a_wildcard_is_published(a: PuppetProcess, b: PuppetProcess) -> None:
     declare(b, "subscribe", name="s", key="demo/w/1")
     a.ask("put", key="demo/w/*", payload=HELLO)
     [found] = b.items("s", 1)
     assert found["key"] == "demo/w/*"
 
 
-def large(a: Held, b: Held, *sizes: int) -> None:
+def large(a: PuppetProcess, b: PuppetProcess, *sizes: int) -> None:
     declare(b, "subscribe", name="s", key="demo/big")
     for size in sizes:
         a.ask("fill", key="demo/big", bytes=size, congestion_control="BLOCK")
@@ -142,24 +142,24 @@ def large(a: Held, b: Held, *sizes: int) -> None:
 
 
 @case()
-def a_megabyte(a: Held, b: Held) -> None:
+def a_megabyte(a: PuppetProcess, b: PuppetProcess) -> None:
     large(a, b, 65_000, 200_000, 1_000_000)
 
 
 @case()
-def ten_megabytes(a: Held, b: Held) -> None:
+def ten_megabytes(a: PuppetProcess, b: PuppetProcess) -> None:
     large(a, b, 65_000, 200_000, 10_000_000)
 
 
 @case()
-def ten_thousand_in_order(a: Held, b: Held) -> None:
+def ten_thousand_in_order(a: PuppetProcess, b: PuppetProcess) -> None:
     declare(b, "subscribe", name="s", key="demo/many")
     a.ask("put", key="demo/many", payload="07", count=10_000, congestion_control="BLOCK")
     assert len(b.items("s", 10_000, seconds=30)) == 10_000
 
 
 @case(since=(1, 10))
-def source_info(a: Held, b: Held) -> None:
+def source_info(a: PuppetProcess, b: PuppetProcess) -> None:
     declare(b, "subscribe", name="s", key="demo/source")
     a.ask("put", key="demo/source", payload="01", source_sn=7)
     [found] = b.items("s", 1)
@@ -167,7 +167,7 @@ def source_info(a: Held, b: Held) -> None:
 
 
 @case()
-def a_query_and_its_reply(a: Held, b: Held) -> None:
+def a_query_and_its_reply(a: PuppetProcess, b: PuppetProcess) -> None:
     reply = {"key": "demo/q", "value": HELLO, "encoding": "text/plain", "attachment": "01"}
     declare(b, "queryable", name="q", key="demo/q", replies=[reply])
     options = {"payload": "0102", "encoding": "application/json", "attachment": "0304"}
@@ -192,14 +192,14 @@ def a_query_and_its_reply(a: Held, b: Held) -> None:
 
 
 @case()
-def nobody_answers(a: Held, b: Held) -> None:
+def nobody_answers(a: PuppetProcess, b: PuppetProcess) -> None:
     answer = a.ask("get", selector="demo/nobody")
     assert answer["replies"] == []
     assert answer["seconds"] < 5
 
 
 @case()
-def errors_and_deletions(a: Held, b: Held) -> None:
+def errors_and_deletions(a: PuppetProcess, b: PuppetProcess) -> None:
     replies = [{"error": "626164", "encoding": "zenoh/string"}, {"deleted": "demo/e/1"}]
     declare(b, "queryable", name="q", key="demo/e/*", replies=replies)
     found = a.ask("get", selector="demo/e/*")["replies"]
@@ -209,7 +209,7 @@ def errors_and_deletions(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def many_replies_and_consolidation(a: Held, b: Held) -> None:
+def many_replies_and_consolidation(a: PuppetProcess, b: PuppetProcess) -> None:
     replies = [{"key": f"demo/m/{n}", "value": f"{n:02x}"} for n in range(100)]
     again = [{"key": "demo/m/0", "value": "aa"}, {"key": "demo/m/0", "value": "bb"}]
     declare(b, "queryable", name="q", key="demo/m/*", replies=[*replies, *again])
@@ -223,7 +223,7 @@ def many_replies_and_consolidation(a: Held, b: Held) -> None:
 
 
 @case()
-def large_replies(a: Held, b: Held) -> None:
+def large_replies(a: PuppetProcess, b: PuppetProcess) -> None:
     replies = [{"key": f"demo/l/{n}", "bytes": 1_000_000} for n in range(5)]
     declare(b, "queryable", name="q", key="demo/l/*", replies=replies)
     found = a.ask("get", selector="demo/l/*", payload=("00" * 3000))["replies"]
@@ -231,7 +231,7 @@ def large_replies(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def targets(a: Held, b: Held) -> None:
+def targets(a: PuppetProcess, b: PuppetProcess) -> None:
     b.ask("queryable", name="q1", key="demo/t/**", replies=[{"key": "demo/t/x", "value": "01"}])
     b.ask(
         "queryable",
@@ -251,7 +251,7 @@ def targets(a: Held, b: Held) -> None:
 
 
 @case()
-def a_timeout(a: Held, b: Held) -> None:
+def a_timeout(a: PuppetProcess, b: PuppetProcess) -> None:
     slow = [{"key": "demo/slow", "value": "01"}, {"key": "demo/slow", "value": "02", "after": 3}]
     declare(b, "queryable", name="q", key="demo/slow", replies=slow)
     answer = a.ask("get", selector="demo/slow", timeout=1.0, consolidation="NONE")
@@ -266,7 +266,7 @@ def a_timeout(a: Held, b: Held) -> None:
 
 
 @case()
-def a_declared_querier(a: Held, b: Held) -> None:
+def a_declared_querier(a: PuppetProcess, b: PuppetProcess) -> None:
     a.ask("querier", name="r", key="demo/r/*", target="ALL", consolidation="NONE")
     declare(
         b, "queryable", name="q", key="demo/r/1", replies=[{"key": "demo/r/1", "value": "05"}] * 2
@@ -281,7 +281,7 @@ def a_declared_querier(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 10))
-def any_key_may_answer(a: Held, b: Held) -> None:
+def any_key_may_answer(a: PuppetProcess, b: PuppetProcess) -> None:
     declare(b, "queryable", name="q", key="demo/any", replies=[{"key": "other/key", "value": "05"}])
     assert a.ask("get", selector="demo/any")["replies"] == []
     [found] = a.ask("get", selector="demo/any", accept_replies="ANY")["replies"]
@@ -289,7 +289,7 @@ def any_key_may_answer(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 10))
-def a_query_is_cancelled(a: Held, b: Held) -> None:
+def a_query_is_cancelled(a: PuppetProcess, b: PuppetProcess) -> None:
     slow = [{"key": "demo/slow", "value": "01", "after": 3}]
     declare(b, "queryable", name="q", key="demo/slow", replies=slow)
     answer = a.ask("cancelled", selector="demo/slow", after=0.3)
@@ -297,7 +297,7 @@ def a_query_is_cancelled(a: Held, b: Held) -> None:
     assert answer["seconds"] < 2
 
 
-def assert_alive(b: Held, key: str, keys: list[str]) -> None:
+def assert_alive(b: PuppetProcess, key: str, keys: list[str]) -> None:
     """Assert that tokens are found: at once by our node, late or not at all by real ones."""
     settle()
     found = b.ask("alive", key=key)["keys"]
@@ -309,7 +309,7 @@ def assert_alive(b: Held, key: str, keys: list[str]) -> None:
     assert found == keys
 
 
-def events_of(b: Held, name: str, count: int) -> list[list[str]]:
+def events_of(b: PuppetProcess, name: str, count: int) -> list[list[str]]:
     """The events of a watcher. A real node that queries meanwhile may get a token twice."""
     items = b.items(name, count)
     if b.is_ours:
@@ -318,7 +318,7 @@ def events_of(b: Held, name: str, count: int) -> list[list[str]]:
 
 
 @case()
-def liveliness(a: Held, b: Held) -> None:
+def liveliness(a: PuppetProcess, b: PuppetProcess) -> None:
     a.ask("token", name="early", key="group/early")
     assert_alive(b, "group/**", ["group/early"])
     b.ask("watch", name="new", key="group/**")
@@ -348,7 +348,7 @@ def liveliness(a: Held, b: Held) -> None:
 
 
 @case()
-def a_node_goes(a: Held, b: Held) -> None:
+def a_node_goes(a: PuppetProcess, b: PuppetProcess) -> None:
     """The tokens and subscribers of a node end with it."""
     b.ask("watch", name="w", key="group/**", history=True)
     a.ask("token", name="t", key="group/me")
@@ -358,7 +358,7 @@ def a_node_goes(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def matching(a: Held, b: Held) -> None:
+def matching(a: PuppetProcess, b: PuppetProcess) -> None:
     a.ask("publisher", name="p", key="demo/match")
     a.ask("matching", name="m", of="p")
     settle()
@@ -371,7 +371,7 @@ def matching(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def a_querier_matches(a: Held, b: Held) -> None:
+def a_querier_matches(a: PuppetProcess, b: PuppetProcess) -> None:
     a.ask("querier", name="r", key="demo/match/1")
     a.ask("matching", name="m", of="r")
     settle()
@@ -382,7 +382,7 @@ def a_querier_matches(a: Held, b: Held) -> None:
 
 
 @case()
-def localities(a: Held, b: Held) -> None:
+def localities(a: PuppetProcess, b: PuppetProcess) -> None:
     b.ask("subscribe", name="s", key="demo/here")
     declare(a, "subscribe", name="own", key="demo/here")
     a.ask("put", key="demo/here", payload="01")
@@ -391,7 +391,7 @@ def localities(a: Held, b: Held) -> None:
 
 
 @case()
-def who_is_there(a: Held, b: Held) -> None:
+def who_is_there(a: PuppetProcess, b: PuppetProcess) -> None:
     """The info of a peer lacks its clients, but theirs has the peer."""
     received = 0
     for one, other in ((a, b), (b, a)):

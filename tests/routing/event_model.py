@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from tests.routing.model_neighbour import PLAIN, QBL, SUB, TOK, Info, Neighbour
 from tests.routing.playbook import (
     Play,
-    end,
     end_interest,
     final,
     interest,
@@ -23,6 +22,7 @@ from tests.routing.playbook import (
     put,
     queryable,
     request,
+    response_final,
     subscriber,
     token,
 )
@@ -270,7 +270,7 @@ class RandomEvents:
             ((id, _),) = self.all[name].requests
             assert source.ended == []
             self.all[name].requests = []
-            self.sends(self.all[name], end(id))
+            self.sends(self.all[name], response_final(id))
         assert source.ended == [1]
         source.ended = []
 

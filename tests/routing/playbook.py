@@ -361,7 +361,7 @@ def reply(id: int, key: str | WireExpr, payload: str = "r") -> Response:
     return Response(id, expr_of(key), Reply(Put(payload.encode())))
 
 
-def end(id: int) -> ResponseFinal:
+def response_final(id: int) -> ResponseFinal:
     return ResponseFinal(id)
 
 

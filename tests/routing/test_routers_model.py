@@ -14,7 +14,6 @@ from itertools import combinations
 import pytest
 
 from tests.routing.playbook import (
-    end,
     interest,
     no_queryable,
     no_subscriber,
@@ -22,6 +21,7 @@ from tests.routing.playbook import (
     put,
     queryable,
     request,
+    response_final,
     subscriber,
     token,
 )
@@ -192,7 +192,7 @@ class RandomNetwork:
             assert node.ended == []
             (id,) = self.nodes[name].requests
             self.nodes[name].requests = []
-            self.web.sends(name, end(id))
+            self.web.sends(name, response_final(id))
             self.listen()
         assert node.ended == [1]
         node.ended = []

@@ -7,13 +7,13 @@ import pytest
 from tests.routing.playbook import (
     Play,
     connected,
-    end,
     interest,
     no_subscriber,
     no_token,
     put,
     queryable,
     request,
+    response_final,
     subscriber,
     token,
 )
@@ -223,7 +223,7 @@ def test_a_query_whose_targets_take_many_slices_gets_one_final(play: Play) -> No
     play.work(play.faces["c2"])
     asked = play.received("c1")
     assert len(asked) == 1
-    play.sends("c1", end(1))
+    play.sends("c1", response_final(1))
     play.receives("c2", "RESPONSE_FINAL 7")
 
 

@@ -191,6 +191,22 @@ class Web:
             wire.log.clear()
 
 
+def web_of(*links: str, peers: str = "", **settings: Any) -> Web:
+    """Routers by letters (peers: those in `peers`), and a client on each: `c` and its letter.
+
+    `web_of("abc", "ca")` is a triangle.
+    """
+    web = Web(gossip=False, linkstate_peers=bool(peers), **settings)
+    for name in sorted(set("".join(links))):
+        web.starts(name, "peer" if name in peers else "router")
+    for link in links:
+        web.link(*link)
+    for name in web.routers:
+        web.connects("c" + name, "client", name)
+    web.clear_received()
+    return web
+
+
 def decode_again(message: NetworkMessage) -> NetworkMessage:
     """A copy by way of the wire: no object is shared."""
     again = decode(encode(message), "network")

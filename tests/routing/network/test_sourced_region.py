@@ -14,7 +14,7 @@ from tests.routing.playbook import (
     token,
     zid_of,
 )
-from tests.routing.test_routers import web_of
+from tests.routing.web import web_of
 from zenlake.routing.work import UNLIMITED
 from zenlake.wire import (
     Declare,
