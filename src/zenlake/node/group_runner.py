@@ -50,9 +50,7 @@ class GroupSender(AbstractSender):
 
     __slots__ = ("_group", "_sockets", "_taps", "dropped", "lock")
 
-    def __init__(
-        self, group: Group, sockets: MulticastSockets, taps: GroupTaps | None = None
-    ) -> None:
+    def __init__(self, group: Group, sockets: MulticastSockets, taps: GroupTaps | None) -> None:
         self._group = group
         self._sockets = sockets
         self._taps = taps

@@ -45,7 +45,7 @@ class LinkRunner:
         agreed: Agreed,
         claim: TransportClaim,
         early: bytes,
-        tap: LinkTap | None = None,
+        tap: LinkTap | None,
     ) -> None:
         self.node = node
         self.node_lock = node.node_lock

@@ -33,7 +33,7 @@ class Scouting:
         scouter: Scouter | None,
         answerer: Answerer | None,
         found: Callable[[ScoutedNode], None],
-        tap: Tap | None = None,
+        tap: Tap | None,
     ) -> None:
         self._sockets = sockets
         self._tap = tap

@@ -195,7 +195,7 @@ class Dispatcher:
         account = self._new_account()
         return Face(zid, role, group.region, EQUAL, group.outlet, account, is_multicast=True)
 
-    def remove_member(self, face: Face, steps: int = UNLIMITED) -> None:
+    def remove_member(self, face: Face, steps: int) -> None:
         """Remove a node of a group, which has left it."""
         self._work.steps = steps
         face.is_gone = True

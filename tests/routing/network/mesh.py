@@ -72,11 +72,12 @@ class Router:
         self.gained: list[tuple[str, str]] = []
         """Roots, and the children that their trees gained."""
 
-    def face(self, zid: str, role: WhatAmI = WhatAmI.ROUTER) -> tuple[Face, Pipe]:
+    def face(self, zid: str) -> tuple[Face, Pipe]:
         """A neighbour that is not linked yet."""
         pipe = Pipe()
         account = Account(self.budget)
-        return Face(ZenohId.parse(zid), role, self.region, EQUAL, pipe, account), pipe
+        face = Face(ZenohId.parse(zid), WhatAmI.ROUTER, self.region, EQUAL, pipe, account)
+        return face, pipe
 
     def neighbour(self, zid: str) -> tuple[Face, Pipe]:
         """A neighbour that is linked, at time 0."""
