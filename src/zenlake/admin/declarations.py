@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from zenlake.routing.work import Job
 
 
-class Declarations(ByKey["Entity"]):
+class DeclarationsTopic(ByKey["Entity"]):
     """The declarations of one kind."""
 
     __slots__ = ()

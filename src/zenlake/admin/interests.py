@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     """Interests in the same key."""
 
 
-class Interests(ByKey["Twins"]):
+class InterestsTopic(ByKey["Twins"]):
     """The interests in declarations of one kind."""
 
     __slots__ = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from zenlake.admin.facts import NodeFacts, SessionFacts
+from zenlake.admin.facts import NodeFacts, SessionEntry
 from zenlake.admin.graph import weight_of
 from zenlake.admin.query import JSON, AdminQuery
 from zenlake.admin.version import version_text
@@ -46,7 +46,7 @@ class Root:
         text = f'{_json(own)[:-1]},"sessions":[{",".join(sessions)}]}}'
         query.reply(self.pattern, text.encode(), JSON)
 
-    def _session(self, session: SessionFacts) -> str:
+    def _session(self, session: SessionEntry) -> str:
         shown: dict[str, object] = {
             "peer": str(session.zid),
             "whatami": str(session.whatami),

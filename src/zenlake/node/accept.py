@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from zenlake.errors import ZenlakeError
 from zenlake.links import Link, LinkError, Listener, TlsError, is_group, listen
 from zenlake.links.addresses import split_address
-from zenlake.node.handshake import Conversation
+from zenlake.node.handshake import HandshakeBatches
 from zenlake.node.link_log import host_of
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.tap import tap_link
@@ -230,22 +230,22 @@ class Accepting:
             if init_syn:
                 tap.received(init_syn, False)
                 tap.sent(init_ack, False)
-        conversation = Conversation(link, deadline, node.settings.handshake_idle_s, tap)
+        handshake = HandshakeBatches(link, deadline, node.settings.handshake_idle_s, tap)
         try:
             while acceptor.agreed is None:
-                answer = acceptor.receive(conversation.receive(), time.monotonic())
+                answer = acceptor.receive(handshake.receive(), time.monotonic())
                 if acceptor.agreed is not None:
                     self._note_agreed(link)
                 if answer is not None:
-                    conversation.send(answer)
-            rest = conversation.pop_rest()
+                    handshake.send(answer)
+            rest = handshake.pop_rest()
             return LinkRunner(node, link, acceptor.agreed, claims[0], rest, tap)
         except ZenlakeError as error:
             if isinstance(error, AuthenticationError):
                 with self._lock:
                     self._auth_bans.failed(_ban_names(link)[0], time.monotonic())
             if isinstance(error, HandshakeError):
-                conversation.send_close(error)
+                handshake.send_close(error)
             for claim in claims:
                 node.claims.release(claim)
             if tap is not None:

@@ -8,7 +8,7 @@ import time
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
 
-from zenlake.admin.facts import SessionFacts, TransportFacts
+from zenlake.admin.facts import SessionEntry, TransportFacts
 from zenlake.admin.query import AdminQuery
 from zenlake.admin.space import AdminSpace
 from zenlake.node.link_log import printable
@@ -40,7 +40,7 @@ class Admin:
             self._space = AdminSpace(
                 node.dispatcher,
                 node.settings.admin,
-                Facts(node),
+                AdminFacts(node),
                 self._work.put,
                 self._report,
             )
@@ -96,11 +96,11 @@ class LinkTransport:
     def __init__(self, runner: LinkRunner) -> None:
         self._runner = runner
 
-    def session(self) -> SessionFacts:
+    def session(self) -> SessionEntry:
         runner = self._runner
         face = runner.face
         link = runner.link
-        return SessionFacts(
+        return SessionEntry(
             runner.agreed.zid,
             runner.agreed.role,
             None if face is None else face.region.name,
@@ -148,7 +148,7 @@ def _routing_counters(face: Face) -> dict[str, object]:
     }
 
 
-class Facts:
+class AdminFacts:
     """The facts about a node that its admin space shows."""
 
     def __init__(self, node: Node) -> None:
@@ -164,12 +164,12 @@ class Facts:
         runner = self._node.runners.get(zid)
         return None if runner is None else LinkTransport(runner)
 
-    def group_members(self) -> list[SessionFacts]:
-        found: list[SessionFacts] = []
+    def group_members(self) -> list[SessionEntry]:
+        found: list[SessionEntry] = []
         for group in self._node.groups:
             for transport, link in zip(group.transports(), group.links(), strict=False):
                 found.append(
-                    SessionFacts(
+                    SessionEntry(
                         transport.zid, transport.whatami, None, link.group, [(link.src, link.dst)]
                     )
                 )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from zenlake.errors import LocalError, ZenlakeError
 from zenlake.links import LinkError, UnsupportedLink, connect
 from zenlake.node.backoff import Backoff
-from zenlake.node.handshake import Conversation
+from zenlake.node.handshake import HandshakeBatches
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.tap import tap_link
 from zenlake.node.threads import join_thread, start_thread
@@ -47,25 +47,25 @@ def open_transport(
     link = connect(endpoint, node.settings.links, timeout_s, node.is_over)
     with node.opening(link):
         tap = tap_link(node.tap, link, is_accepted=False)
-        conversation = Conversation(link, deadline, node.settings.handshake_idle_s, tap)
+        handshake = HandshakeBatches(link, deadline, node.settings.handshake_idle_s, tap)
         opener = Opener(node.offer(link, endpoint), expected_zid, not link.is_reliable)
         claim = None
         try:
-            conversation.send(opener.start())
+            handshake.send(opener.start())
             while opener.agreed is None:
-                batch = conversation.receive()
+                batch = handshake.receive()
                 answer = opener.receive(batch)
                 if answer is not None:
                     zid = _zid_of(batch)
                     claim = node.claims.open(zid)
                     if claim is None:
                         raise AlreadyConnected(zid)
-                    conversation.send(answer)
+                    handshake.send(answer)
             assert claim is not None
-            runner = LinkRunner(node, link, opener.agreed, claim, conversation.pop_rest(), tap)
+            runner = LinkRunner(node, link, opener.agreed, claim, handshake.pop_rest(), tap)
         except BaseException as error:
             if isinstance(error, HandshakeError):
-                conversation.send_close(error)
+                handshake.send_close(error)
             link.close()
             if tap is not None:
                 tap.close()

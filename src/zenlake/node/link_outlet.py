@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zenlake.node.abstract_sender import DROPPED, FULL, TOO_LARGE, AbstractSender
-from zenlake.routing.outlet import Outlet, Refusal
+from zenlake.routing.outlet import LastRefusal, Outlet
 from zenlake.wire.defaults import DEFAULT_QOS_BYTE
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.push_run import Portion
@@ -20,7 +20,9 @@ class LinkOutlet(Outlet):
 
     __slots__ = ("_refusal", "_touched", "full", "is_blocking", "is_touched", "sender")
 
-    def __init__(self, sender: AbstractSender, touched: list[LinkOutlet], refusal: Refusal) -> None:
+    def __init__(
+        self, sender: AbstractSender, touched: list[LinkOutlet], refusal: LastRefusal
+    ) -> None:
         self.sender = sender
         self._touched = touched
         self._refusal = refusal

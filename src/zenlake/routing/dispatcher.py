@@ -18,8 +18,8 @@ from zenlake.routing.declarations.received_declarations import ReceivedDeclarati
 from zenlake.routing.declarations.received_interests import ReceivedInterests
 from zenlake.routing.face import Face
 from zenlake.routing.forwarding.explanation import Explainer
-from zenlake.routing.forwarding.publications import Publications
-from zenlake.routing.forwarding.queries import Queries
+from zenlake.routing.forwarding.publications import PublicationForwarder
+from zenlake.routing.forwarding.queries import QueryForwarder
 from zenlake.routing.forwarding.route import Route
 from zenlake.routing.forwarding.run_forwarder import RunForwarder
 from zenlake.routing.gossip.gateway_gossip import GatewayGossip
@@ -28,7 +28,7 @@ from zenlake.routing.gossip.multihop_gossip import MultihopGossip
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.memory import Account
 from zenlake.routing.network.networks import Networks
-from zenlake.routing.outlet import Outlet, Refusal
+from zenlake.routing.outlet import LastRefusal, Outlet
 from zenlake.routing.region import ABOVE, BELOW, BESIDE, EQUAL, position_of
 from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.stamps import Stamper
@@ -91,7 +91,7 @@ class Dispatcher:
         self.hlc = Hlc(zid) if settings.timestamping else None
         """The clock of this node, None unless timestamping is enabled."""
 
-        self.refusal = Refusal()
+        self.refusal = LastRefusal()
         """The error of an outlet about a message that is too large for it."""
 
         self.stamper = Stamper(zid, role, self.hlc, settings.wall_ns, settings.custom_time)
@@ -104,9 +104,11 @@ class Dispatcher:
             self._tables, self._announcer, self._gateway_interests
         )
         self._interests = ReceivedInterests(self._tables, self._announcer, self._gateway_interests)
-        self._publications = Publications(self._tables, self.hlc, settings.wall_ns, self.stamper)
+        self._publications = PublicationForwarder(
+            self._tables, self.hlc, settings.wall_ns, self.stamper
+        )
         self._forwarder = RunForwarder(self._tables, self._publications, self.hlc, settings.wall_ns)
-        self._queries = Queries(self._tables, self.stamper)
+        self._queries = QueryForwarder(self._tables, self.stamper)
         self._gossip = _gossip_of(self._tables)
         self._networks = Networks(self._tables, self._declarations, self._gossip, self._remove)
 

@@ -7,7 +7,7 @@ from zenlake.wire.message import NetworkMessage
 from zenlake.wire.push_run import Portion
 
 
-class Refusal:
+class LastRefusal:
     """The reason of the last message that a link refused; "" if none was refused.
 
     Outlets cannot raise: a message may go to several links, and may come from another node. A

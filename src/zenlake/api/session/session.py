@@ -37,7 +37,7 @@ from zenlake.api.query.query import Query
 from zenlake.api.query.query_options import QueryOptions
 from zenlake.api.query.queryable import Queryable, declare_queryable
 from zenlake.api.query.reply import Reply
-from zenlake.api.session.declared_keys import DeclaredKeys
+from zenlake.api.session.declared_keys import DeclaredKeyCounts
 from zenlake.api.session.liveliness import Liveliness
 from zenlake.api.session.open_sessions import open_sessions
 from zenlake.api.session.session_handle import SessionHandle
@@ -68,7 +68,7 @@ class Session(NoConstructor):
     __slots__ = ("__weakref__", "_declared_keys", "_default_spec", "_handle", "_publications")
     _handle: SessionHandle
     _publications: KnownPublications
-    _declared_keys: DeclaredKeys
+    _declared_keys: DeclaredKeyCounts
     _default_spec: QuerySpec
 
     @classmethod
@@ -78,7 +78,7 @@ class Session(NoConstructor):
         qos = qos_of(None, None, None, QUERY_CONGESTION)
         made._default_spec = QuerySpec(qos, handle.core.settings.query_timeout_ms)
         made._publications = KnownPublications(handle.core.publications.prepare)
-        made._declared_keys = DeclaredKeys()
+        made._declared_keys = DeclaredKeyCounts()
         open_sessions.add(made)
         return made
 

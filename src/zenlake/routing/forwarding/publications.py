@@ -1,4 +1,4 @@
-"""`Publications`: forwards PUSH through the node (§4.2, §4.6). The hot path.
+"""`PublicationForwarder`: forwards PUSH through the node (§4.2, §4.6). The hot path.
 
 The route of a key depends on the region that the message comes from. It is cached until a
 declaration, interest or alias that concerns the key changes.
@@ -38,7 +38,7 @@ _NOWHERE: Final = Route([], [])
 of them. Its `is_current` is not used: outside the cache, only routes to one face are kept."""
 
 
-class Publications:
+class PublicationForwarder:
     __slots__ = ("_hlc", "_stamper", "_tables", "_wall_ns")
 
     def __init__(

@@ -1,4 +1,4 @@
-"""`Queries`: forwards REQUESTs, and their RESPONSEs back (§4.5).
+"""`QueryForwarder`: forwards REQUESTs, and their RESPONSEs back (§4.5).
 
 Every hop sends its requester exactly one RESPONSE_FINAL per REQUEST, whether the faces that the
 query was sent to answer, stay silent beyond the timeout, or are lost.
@@ -31,7 +31,7 @@ nodes wake at whole milliseconds and this node does not: without the grace, our 
 before the requester's own timeout, and its application got two."""
 
 
-class Queries:
+class QueryForwarder:
     __slots__ = ("_stamper", "_tables", "_targets", "timers")
 
     def __init__(self, tables: Tables, stamper: Stamper) -> None:

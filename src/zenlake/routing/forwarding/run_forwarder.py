@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from zenlake.routing.face import Face
-from zenlake.routing.forwarding.publications import Publications
+from zenlake.routing.forwarding.publications import PublicationForwarder
 from zenlake.routing.forwarding.route import Route
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.tables import Tables
@@ -34,7 +34,7 @@ class RunForwarder:
     def __init__(
         self,
         tables: Tables,
-        publications: Publications,
+        publications: PublicationForwarder,
         hlc: Hlc | None,
         wall_ns: Callable[[], int] | None,
     ) -> None:
