@@ -26,6 +26,15 @@ def opened(stack: ExitStack, kind: Kind, mode: str, **config: Any) -> PuppetProc
     return node
 
 
+def assert_published(a: PuppetProcess, b: PuppetProcess) -> None:
+    """Assert that a publication of `a` reaches `b`."""
+    b.ask("subscribe", name="s", key="demo/**")
+    a.ask("publisher", name="p", key="demo/x")
+    until(lambda: a.ask("is_matching", name="p")["matching"])
+    a.ask("put", key="demo/x", payload=HELLO)
+    assert len(b.items("s", 1)) == 1
+
+
 def wait_until_peers(node: PuppetProcess, count: int) -> list[str]:
     until(lambda: len(node.ask("info")["peers"]) >= count, FOUND_SECONDS)
     peers: list[str] = node.ask("info")["peers"]
@@ -46,11 +55,7 @@ def test_peers_find_each_other_by_multicast(first: str) -> None:
         a, b = (opened(stack, kind, "peer", **config) for kind in kinds)
         assert wait_until_peers(a, 1) == [b.zid]
         assert wait_until_peers(b, 1) == [a.zid]
-        b.ask("subscribe", name="s", key="demo/**")
-        a.ask("publisher", name="p", key="demo/x")
-        until(lambda: a.ask("is_matching", name="p")["matching"])
-        a.ask("put", key="demo/x", payload=HELLO)
-        assert len(b.items("s", 1)) == 1
+        assert_published(a, b)
 
 
 @pytest.mark.parametrize("side", ["ours", "theirs"])
@@ -83,11 +88,7 @@ def test_peers_find_each_other_by_gossip(middle: str) -> None:
         a, b = (opened(stack, kind, "peer", **ends) for kind in (other, ours()))
         assert b.zid in wait_until_peers(a, 2)
         assert a.zid in wait_until_peers(b, 2)
-        b.ask("subscribe", name="s", key="demo/**")
-        a.ask("publisher", name="p", key="demo/x")
-        until(lambda: a.ask("is_matching", name="p")["matching"])
-        a.ask("put", key="demo/x", payload=HELLO)
-        assert len(b.items("s", 1)) == 1
+        assert_published(a, b)
 
 
 def declare_all(node: PuppetProcess) -> None:

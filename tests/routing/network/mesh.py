@@ -85,6 +85,15 @@ class Router:
         self.network.flooding.add_link(face, 0.0)
         return face, pipe
 
+    def linked(self, *zids: str) -> list[tuple[Face, Pipe]]:
+        """Neighbours that have announced themselves and their links with this router."""
+        found = [self.neighbour(zid) for zid in zids]
+        for face, _ in found:
+            self.receive_link_of(face)
+        for _, pipe in found:
+            pipe.texts()
+        return found
+
     def receive_states(
         self, face: Face, *states: LinkState, at: float = 0.0, steps: int = UNLIMITED
     ) -> int:
