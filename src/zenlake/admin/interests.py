@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zenlake.admin.by_key import ByKey
-from zenlake.admin.query import JSON, AdminQuery
+from zenlake.admin.query import AdminQuery
 from zenlake.admin.sources import Sources
 
 if TYPE_CHECKING:
@@ -48,4 +48,4 @@ class InterestsTopic(ByKey["Twins"]):
             work.steps -= 1
             if work.steps <= 0:
                 yield
-        query.reply(f"{self.prefix}/{key}", sources.to_json(), JSON)
+        query.reply_json(f"{self.prefix}/{key}", sources.to_json())

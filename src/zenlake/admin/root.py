@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.admin.facts import NodeFacts, SessionEntry
 from zenlake.admin.graph import weight_of
-from zenlake.admin.query import JSON, AdminQuery
+from zenlake.admin.query import AdminQuery
 from zenlake.admin.version import version_text
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Root:
             "zid": str(self._tables.zid),
         }
         text = f'{_json(own)[:-1]},"sessions":[{",".join(sessions)}]}}'
-        query.reply(self.pattern, text.encode(), JSON)
+        query.reply_json(self.pattern, text)
 
     def _session(self, session: SessionEntry) -> str:
         shown: dict[str, object] = {
