@@ -13,7 +13,7 @@ from zenlake.admin.query import AdminQuery
 from zenlake.admin.space import AdminSpace
 from zenlake.node.link_log import printable
 from zenlake.node.stats import losses_of
-from zenlake.node.threads import ThreadError, join_thread, start_thread
+from zenlake.node.threads import ThreadError, ThreadOwner, start_thread
 from zenlake.routing.work import SLICE_STEPS
 from zenlake.warning_limiter import WarningLimiter
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 _log: Final = logging.getLogger("zenlake.admin")
 
 
-class Admin:
+class Admin(ThreadOwner):
     """The admin space. An answer of several steps has a thread: its requester may read slowly."""
 
     def __init__(self, node: Node) -> None:
+        super().__init__("zenlake admin")
         self._node = node
         self._limiter = WarningLimiter()
         self._work: SimpleQueue[AdminQuery | str | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="zenlake admin", daemon=True)
         with node.locked:
             self._space = AdminSpace(
                 node.dispatcher,
@@ -45,14 +45,8 @@ class Admin:
                 self._report,
             )
 
-    def start(self) -> None:
-        start_thread(self._thread)
-
     def close(self) -> None:
         self._work.put(None)
-
-    def join(self, timeout_s: float) -> None:
-        join_thread(self._thread, timeout_s)
 
     def _run(self) -> None:
         """Start answers, and log: neither is done under the node's lock."""
@@ -60,9 +54,9 @@ class Admin:
             if isinstance(work, str):
                 _log.warning(work)
             else:
-                self._start(work)
+                self._start_answer(work)
 
-    def _start(self, query: AdminQuery) -> None:
+    def _start_answer(self, query: AdminQuery) -> None:
         thread = threading.Thread(
             target=self._answer, args=(query,), name="zenlake admin answer", daemon=True
         )

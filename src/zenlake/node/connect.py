@@ -18,7 +18,7 @@ from zenlake.node.backoff import Backoff
 from zenlake.node.handshake import HandshakeBatches
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.tap import tap_link
-from zenlake.node.threads import join_thread, start_thread
+from zenlake.node.threads import ThreadOwner
 from zenlake.protocol.errors import HandshakeError, RefusedByPeer
 from zenlake.protocol.opening import Opener
 from zenlake.wire import CloseReason, EndPoint, Init, ZenohId, decode_transport
@@ -98,13 +98,14 @@ def causes_text(causes: Mapping[EndPoint, str]) -> str:
     return "".join(f" {cause};" for cause in causes.values()).removesuffix(";")
 
 
-class Connector:
+class Connector(ThreadOwner):
     """Keeps a transport to one of some endpoints, in a thread of its own.
 
     `connected` is set from the first success on; `given_up` if there will be none.
     """
 
     def __init__(self, node: Node, endpoints: list[EndPoint], retry: Retry) -> None:
+        super().__init__(f"zenlake connect {endpoints[0]}" if endpoints else "zenlake connect")
         self.endpoints = endpoints
         self.connected = threading.Event()
         self.given_up = threading.Event()
@@ -113,14 +114,6 @@ class Connector:
         self.backoff = Backoff(retry)
         self.causes: dict[EndPoint, str] = {}
         self._new_causes: list[str] = []
-        name = f"zenlake connect {endpoints[0]}" if endpoints else "zenlake connect"
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-
-    def start(self) -> None:
-        start_thread(self._thread)
-
-    def join(self, timeout_s: float) -> None:
-        join_thread(self._thread, timeout_s)
 
     def try_all(self) -> bool:
         """Try each endpoint once, until one works."""

@@ -24,7 +24,7 @@ from zenlake.node.group_taps import GroupTaps, locator_of
 from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.stats import inbound_losses_of
-from zenlake.node.threads import ThreadError, join_thread, start_thread
+from zenlake.node.threads import ThreadError, ThreadOwner
 from zenlake.protocol.group import Group
 from zenlake.protocol.group_peer import (
     GroupEvent,
@@ -73,10 +73,11 @@ class GroupSender(AbstractSender):
                     self._taps.sent(unit, self._group.was_plain)
 
 
-class GroupRunner:
+class GroupRunner(ThreadOwner):
     """This node in one group."""
 
     def __init__(self, node: Node, endpoint: EndPoint) -> None:
+        super().__init__(f"zenlake group {endpoint.address}")
         own = node.settings
         self._node = node
         self.endpoint = endpoint
@@ -103,9 +104,6 @@ class GroupRunner:
         self._face: Face | None = None
         self._members: dict[GroupPeer, Face] = {}
         self._is_closed = False
-        self._thread = threading.Thread(
-            target=self._run, name=f"zenlake group {endpoint.address}", daemon=True
-        )
 
     def start(self) -> None:
         node = self._node
@@ -115,7 +113,7 @@ class GroupRunner:
                 node.zid, node.role, self._outlet, time.monotonic(), is_multicast=True
             )
         try:
-            start_thread(self._thread)
+            super().start()
         except ThreadError as error:
             self._leave()
             raise LinkError(str(self.endpoint), str(error)) from error
@@ -252,9 +250,6 @@ class GroupRunner:
     def close(self) -> None:
         self._is_closed = True
         self._sockets.wake()
-
-    def join(self, timeout_s: float) -> None:
-        join_thread(self._thread, timeout_s)
 
 
 def open_sockets(endpoint: EndPoint) -> MulticastSockets:

@@ -15,7 +15,7 @@ from zenlake.links.addresses import split_address
 from zenlake.node.connect import Connector, causes_text
 from zenlake.node.discovery import connect_to
 from zenlake.node.scouting import scout
-from zenlake.node.threads import join_thread, start_thread
+from zenlake.node.threads import ThreadOwner
 from zenlake.protocol.scouting import Answerer, ScoutedNode
 from zenlake.routing.region import EQUAL
 from zenlake.wire import EndPoint, WhatAmI
@@ -64,22 +64,14 @@ def _listen(node: Node) -> None:
     node.update_locators()
 
 
-class Binder:
+class Binder(ThreadOwner):
     """Tries to bind one endpoint until it works."""
 
     def __init__(self, node: Node, endpoint: EndPoint) -> None:
+        super().__init__(f"zenlake bind {endpoint}")
         self._node = node
         self._endpoint = endpoint
         self._retry = node.settings.listen_retry.for_endpoint(endpoint)
-        self._thread = threading.Thread(
-            target=self._run, name=f"zenlake bind {endpoint}", daemon=True
-        )
-
-    def start(self) -> None:
-        start_thread(self._thread)
-
-    def join(self, timeout_s: float) -> None:
-        join_thread(self._thread, timeout_s)
 
     def bind(self, patience_s: float | None) -> None:
         """Try for that long, None for ever; raises the last LinkError if that fails."""

@@ -62,6 +62,22 @@ def start_soon(thread: threading.Thread, failed: Callable[[], None]) -> None:
         failed()
 
 
+class ThreadOwner:
+    """An object with a thread of its own, which executes `_run`."""
+
+    def __init__(self, thread_name: str) -> None:
+        self._thread = threading.Thread(target=self._run, name=thread_name, daemon=True)
+
+    def start(self) -> None:
+        start_thread(self._thread)
+
+    def join(self, timeout_s: float) -> None:
+        join_thread(self._thread, timeout_s)
+
+    def _run(self) -> None:
+        raise NotImplementedError
+
+
 def join_threads(threads: Iterable[threading.Thread], timeout_s: float) -> None:
     """Wait for all threads, for that long altogether."""
     deadline = time.monotonic() + timeout_s
