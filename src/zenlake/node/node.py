@@ -71,7 +71,6 @@ class Node:
         self.locked = Locked(node_lock.begin, node_lock.end)
         self.end_reply = node_lock.end_reply
         self.add_session = node_lock.add_session
-        self.remove_session = node_lock.remove_session
         self.wake_timer = node_lock.wake_timer
         self.settings = settings
         self.zid: ZenohId = settings.zid
