@@ -341,7 +341,7 @@ class RandomEvents:
             del self.all[name]
             self.play.disconnects(name)
             self.listen()
-        tables = self.play.dispatcher._tables
+        tables = self.play.dispatcher.tables
         assert [len(table) for table in tables.entities] == [0, 0, 0]
         assert len(tables.interests) == 0
         assert self.play.dispatcher.next_deadline() is None

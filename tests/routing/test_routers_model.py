@@ -276,7 +276,7 @@ class RandomNetwork:
         for name in list(self.nodes):
             self.web.disconnects(name)
         for dispatcher in self.web.routers.values():
-            tables = dispatcher._tables
+            tables = dispatcher.tables
             assert [len(table) for table in tables.entities] == [0, 0, 0]
             assert len(tables.interests) == 0
         for pair in sorted(self.links):
@@ -284,7 +284,7 @@ class RandomNetwork:
         self.web.time_passes(PATIENCE_S)
         for dispatcher in self.web.routers.values():
             assert dispatcher.faces == []
-            assert dispatcher._tables.memory.held_bytes == 0
+            assert dispatcher.tables.memory.held_bytes == 0
             assert dispatcher.next_deadline() is None
 
 

@@ -73,13 +73,13 @@ class Dispatcher:
         "_networks",
         "_publications",
         "_queries",
-        "_tables",
         "_work",
         "counters",
         "hlc",
         "refusal",
         "role",
         "stamper",
+        "tables",
         "zid",
     )
 
@@ -95,22 +95,24 @@ class Dispatcher:
         """The error of an outlet about a message that is too large for it."""
 
         self.stamper = Stamper(zid, role, self.hlc, settings.wall_ns, settings.custom_time)
-        self._tables = Tables(zid, role, settings)
-        self.counters: Counters = self._tables.counters
-        self._work = self._tables.work
-        self._announcer = Announcer(self._tables)
-        self._gateway_interests = GatewayInterests(self._tables)
+        self.tables = Tables(zid, role, settings)
+        """Declarations and interests; read only for others, such as the admin space."""
+
+        self.counters: Counters = self.tables.counters
+        self._work = self.tables.work
+        self._announcer = Announcer(self.tables)
+        self._gateway_interests = GatewayInterests(self.tables)
         self._declarations = ReceivedDeclarations(
-            self._tables, self._announcer, self._gateway_interests
+            self.tables, self._announcer, self._gateway_interests
         )
-        self._interests = ReceivedInterests(self._tables, self._announcer, self._gateway_interests)
+        self._interests = ReceivedInterests(self.tables, self._announcer, self._gateway_interests)
         self._publications = PublicationForwarder(
-            self._tables, self.hlc, settings.wall_ns, self.stamper
+            self.tables, self.hlc, settings.wall_ns, self.stamper
         )
-        self._forwarder = RunForwarder(self._tables, self._publications, self.hlc, settings.wall_ns)
-        self._queries = QueryForwarder(self._tables, self.stamper)
-        self._gossip = _gossip_of(self._tables)
-        self._networks = Networks(self._tables, self._declarations, self._gossip, self._remove)
+        self._forwarder = RunForwarder(self.tables, self._publications, self.hlc, settings.wall_ns)
+        self._queries = QueryForwarder(self.tables, self.stamper)
+        self._gossip = _gossip_of(self.tables)
+        self._networks = Networks(self.tables, self._declarations, self._gossip, self._remove)
 
     @property
     def own_locators(self) -> list[str]:
@@ -123,23 +125,18 @@ class Dispatcher:
         self._networks.set_locators(locators)
 
     @property
-    def tables(self) -> Tables:
-        """Declarations and interests, to be read only, for the admin space."""
-        return self._tables
-
-    @property
     def explainer(self) -> Explainer:
         """Explains where messages would go, and why."""
-        return Explainer(self._tables, self._publications)
+        return Explainer(self.tables, self._publications)
 
     @property
     def faces(self) -> list[Face]:
         """All faces, the in-process ones first."""
-        return [face for region in self._tables.regions for face in region.faces]
+        return [face for region in self.tables.regions for face in region.faces]
 
     def add_local(self, outlet: Outlet) -> Face:
         """A session in this process: a client of the local broker region."""
-        region = self._tables.local
+        region = self.tables.local
         face = Face(self.zid, WhatAmI.CLIENT, region, BELOW, outlet, Account(), is_local=True)
         region.add(face)
         return face
@@ -160,7 +157,7 @@ class Dispatcher:
         then any, such as our own. Messages of members come from faces of their own (`add_member`).
         """
         self._work.steps = steps
-        region = self._tables.peers if is_multicast else self._tables.region_of(role)
+        region = self.tables.peers if is_multicast else self.tables.region_of(role)
         sourced = None if is_multicast else region.sourced
         position = EQUAL if is_multicast else position_of(self.role, role)
         if sourced is not None:
@@ -169,8 +166,8 @@ class Dispatcher:
         face = Face(zid, role, region, position, outlet, account, is_multicast=is_multicast)
         region.add(face)
         if position != BELOW:  # the face may get publications before it has declared anything
-            self._tables.forget_routes()
-        self._tables.now = now
+            self.tables.forget_routes()
+        self.tables.now = now
         self._gossip.add_face(face)
         if sourced is not None:
             self._networks.add_link(face, sourced, now)
@@ -178,7 +175,7 @@ class Dispatcher:
         return face
 
     def _new_account(self) -> Account:
-        return Account(self._tables.memory, self._tables.settings.face_bytes_max)
+        return Account(self.tables.memory, self.tables.settings.face_bytes_max)
 
     def _introduce(self, face: Face) -> Job:
         """Send the initial declarations and interests to a new neighbour."""
@@ -214,7 +211,7 @@ class Dispatcher:
         face.is_gone = True
         face.job = None
         face.region.remove(face)
-        self._tables.now = now
+        self.tables.now = now
         self._gossip.remove_face(face)
         self._forget_routes_to(face)
         sourced = face.region.sourced
@@ -224,7 +221,7 @@ class Dispatcher:
 
     def _forget_routes_to(self, face: Face) -> None:
         """Make a face count as gone: no route leads to it from now on."""
-        tables = self._tables
+        tables = self.tables
         if face.position != BELOW or face.declaration_count > FORGOTTEN_KEYS_MAX:
             tables.forget_routes()
             return
@@ -248,9 +245,9 @@ class Dispatcher:
             for kind in KINDS:
                 face.held[kind].clear()
                 face.announced[kind].clear()
-        for table in self._tables.entities:
+        for table in self.tables.entities:
             table.close()
-        self._tables.interests.close()
+        self.tables.interests.close()
         self._queries.close()
 
     def receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
@@ -269,7 +266,7 @@ class Dispatcher:
     def _receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
         if face.is_gone:
             return
-        self._tables.now = now
+        self.tables.now = now
         if isinstance(message, Push):
             self._publications.receive(face, message, reliable)
         elif isinstance(message, Response):
@@ -369,7 +366,7 @@ class Dispatcher:
         self._work.steps = SLICE_STEPS
         self._queries.handle_timeout(now)
         self._gateway_interests.handle_timeout(now)
-        self._tables.now = now
+        self.tables.now = now
         self._declarations.handle_timeout(now)
         self._networks.handle_timeout(now)
 

@@ -10,7 +10,6 @@ from zenlake.routing.declarations.entity import (
     QUERYABLE,
     SUBSCRIBER,
     TOKEN,
-    Entity,
     Holding,
 )
 from zenlake.routing.declarations.gateway_interests import GatewayInterests
@@ -249,19 +248,6 @@ class ReceivedDeclarations:
         elif entity.key != key:
             self._tables.counters.reused_ids += 1
             return
-        self._hold(entity, face, id, info, in_answer)
-
-    def _may_declare(self, face: Face, key: str) -> bool:
-        """Whether both limits allow a face one more declaration; if so it is charged."""
-        limit = self._tables.settings.declarations_max
-        if face.declaration_count >= limit and not face.is_local:
-            face.account.refuse("limits/routing/declarations", limit)
-            return False
-        return face.account.charge(declaration_bytes(key))
-
-    def _hold(
-        self, entity: Entity, face: Face, id: int, info: QueryableInfo, in_answer: bool
-    ) -> None:
         holding = entity.holders.get(face)
         is_new = holding is None
         if holding is None:
@@ -273,6 +259,14 @@ class ReceivedDeclarations:
             self._announcer.announce_holder(entity, face, holding.info, in_answer, is_gone=False)
         elif holding.info != before:
             self._announcer.announce_change(entity, face, in_answer)
+
+    def _may_declare(self, face: Face, key: str) -> bool:
+        """Whether both limits allow a face one more declaration; if so it is charged."""
+        limit = self._tables.settings.declarations_max
+        if face.declaration_count >= limit and not face.is_local:
+            face.account.refuse("limits/routing/declarations", limit)
+            return False
+        return face.account.charge(declaration_bytes(key))
 
     def _undeclare(self, face: Face, kind: int, id: int, key: UndeclaredKey | None) -> None:
         entity = face.held[kind].pop(id, None)

@@ -125,10 +125,11 @@ class QueryForwarder:
             if branch.is_ended:  # a session in this process has answered at once
                 continue
             face = branch.face
-            stamps = self._route_stamped(message.stamps)
-            copy = _copy(message, face, branch.request_id, key, stamps)
-            if face.region is route.region:
-                copy.node_id = route.node_id
+            copy = message.copy()
+            copy.request_id = branch.request_id
+            copy.key = face.shortest(key)
+            copy.node_id = route.node_id if face.region is route.region else None
+            copy.stamps = self._route_stamped(message.stamps)
             face.outlet.push(copy, key, reliable)
             work.steps -= SEND_STEPS
 
@@ -238,14 +239,3 @@ def _pop(open_ones: dict[int, T], id: int) -> T | None:
 def _finish(query: RoutedQuery) -> None:
     if not query.face.is_gone:
         query.face.send(ResponseFinal(query.request_id, query.qos), "")
-
-
-def _copy(
-    message: Request, face: Face, request_id: int, key: str, stamps: TimestampStack | None
-) -> Request:
-    copy = message.copy()
-    copy.request_id = request_id
-    copy.key = face.shortest(key)
-    copy.node_id = None
-    copy.stamps = stamps
-    return copy
