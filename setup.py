@@ -62,6 +62,7 @@ HOT_MODULES = (
     "src/zenlake/node/link_runner.py",
     "src/zenlake/node/node_activity.py",
     "src/zenlake/node/node_lock.py",
+    "src/zenlake/node/receive_queue.py",
     "src/zenlake/node/send_budget.py",
     "src/zenlake/node/send_queue.py",
     "src/zenlake/node/sender.py",

@@ -50,7 +50,7 @@ class Sink(Outlet):
     def __init__(self) -> None:
         self.count = 0
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         self.count += 1
 
 

@@ -20,19 +20,18 @@ class WarningLimiter:
         self._next: dict[str, float] = {}
         self._suppressed: dict[str, int] = {}
 
-    def admit(self, kind: str, now: float) -> bool:
-        """Whether to log a warning of this kind; if not, it is counted for the next one."""
+    def admit(self, kind: str, now: float) -> str | None:
+        """The text to append to a warning of this kind; None if it must not be logged now.
+
+        The text says how many were left out since the last one.
+        """
         if now < self._next.get(kind, now):
             self._suppressed[kind] = self._suppressed.get(kind, 0) + 1
-            return False
+            return None
         if kind not in self._next and len(self._next) >= _KINDS_MAX:
             oldest = next(iter(self._next))
             del self._next[oldest]
             self._suppressed.pop(oldest, None)
         self._next[kind] = now + WARNING_SECONDS
-        return True
-
-    def suppressed_text(self, kind: str) -> str:
-        """The text to append to an admitted warning: how many were left out since the last one."""
         count = self._suppressed.pop(kind, 0)
         return f" ({count} more since the last warning)" if count else ""

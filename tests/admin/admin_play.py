@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from tests.routing.playbook import Play, zid_of
-from zenlake.admin.facts import SessionFacts, TransportFacts
+from zenlake.admin.facts import SessionEntry, TransportFacts
 from zenlake.admin.query import AdminQuery
 from zenlake.admin.settings import AdminSettings
 from zenlake.admin.space import AdminSpace
@@ -31,9 +31,9 @@ class FakeTransport:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def session(self) -> SessionFacts:
+    def session(self) -> SessionEntry:
         links = [("tcp/127.0.0.1:1", "tcp/127.0.0.1:2")]
-        return SessionFacts(zid_of(self.name), WhatAmI.CLIENT, "south:0:client", None, links)
+        return SessionEntry(zid_of(self.name), WhatAmI.CLIENT, "south:0:client", None, links)
 
     def counters(self) -> dict[str, object]:
         kinds = {"push": {"messages": 2, "bytes": 30}}
@@ -50,7 +50,7 @@ class FakeTransport:
 class FakeFacts:
     def __init__(self) -> None:
         self.names: list[str] = []
-        self.members: list[SessionFacts] = []
+        self.members: list[SessionEntry] = []
         self.drops: dict[Face, dict[str, int]] = {}
         """The drops of groups and their members, by face."""
 
@@ -64,7 +64,7 @@ class FakeFacts:
         found = [name for name in self.names if zid_of(name) == zid]
         return FakeTransport(found[0]) if found else None
 
-    def group_members(self) -> list[SessionFacts]:
+    def group_members(self) -> list[SessionEntry]:
         return self.members
 
     def group_drops(self, face: Face) -> dict[str, int] | None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.admin.admin_play import AdminPlay
 from tests.routing.playbook import final, interest, put, queryable, subscriber, token, zid_of
-from zenlake.admin.facts import SessionFacts
+from zenlake.admin.facts import SessionEntry
 from zenlake.wire import QueryTarget, ResponderId, Response, ResponseFinal, WhatAmI
 
 C1, C2, P1 = (str(zid_of(name)) for name in ("c1", "c2", "p1"))
@@ -139,7 +139,7 @@ def test_ended_declaration_is_not_listed(play: AdminPlay) -> None:
 
 def test_root_describes_the_node_and_its_sessions(play: AdminPlay) -> None:
     play.facts.names = ["c1"]
-    member = SessionFacts(zid_of("g1"), WhatAmI.PEER, None, "udp/224.0.0.1:7447", [("a", "b")])
+    member = SessionEntry(zid_of("g1"), WhatAmI.PEER, None, "udp/224.0.0.1:7447", [("a", "b")])
     play.facts.members = [member]
     answers = play.get("c1", play.root)
     root = answers[play.root].json

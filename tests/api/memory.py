@@ -34,11 +34,6 @@ class MemoryNode:
     def add_session(self, session: SessionCore) -> None:
         self.sessions.append(session)
 
-    def remove_session(self, session: SessionCore) -> None:
-        self.sessions.remove(session)
-
-    def open(self) -> None: ...
-
     def close(self) -> None:
         if not self.is_closed:
             self.is_closed = True

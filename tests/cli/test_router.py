@@ -16,7 +16,7 @@ import zenlake
 from tests.api.linked import config_of as client_config
 from tests.cli.command import assert_refused, run_command
 from tests.cli.router_process import RouterProcess
-from tests.interop.puppets import Held, settings, theirs
+from tests.interop.puppets import PuppetProcess, settings, theirs
 from tests.waiting import until
 from zenlake.cli.router import add_arguments, config_of
 
@@ -153,7 +153,7 @@ def test_rust_log_chooses_what_is_logged() -> None:
 def test_real_clients_talk_through_the_router() -> None:
     pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
     with RouterProcess() as process:
-        one, two = Held(theirs()[0]), Held(theirs()[0])
+        one, two = PuppetProcess(theirs()[0]), PuppetProcess(theirs()[0])
         try:
             for held in (one, two):
                 held.open(**settings("client", **{"connect/endpoints": [process.endpoint]}))

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
-from tests.interop.puppets import Held
+from tests.interop.puppets import PuppetProcess
 
 SETTLE_SECONDS = 0.4
 """The time for declarations to arrive; real nodes do not show that in every topology."""
 
-Case = Callable[[Held, Held], None]
+Case = Callable[[PuppetProcess, PuppetProcess], None]
 CASES: dict[str, Case] = {}
 SINCE: dict[str, tuple[int, ...]] = {}
 """The release of eclipse-zenoh that a case needs on the other side, if later than 1.0."""
@@ -33,13 +34,18 @@ def settle() -> None:
     time.sleep(SETTLE_SECONDS)
 
 
+def declare(node: PuppetProcess, command: str, **options: Any) -> None:
+    """Have a node declare something, and wait until the other one knows."""
+    node.ask(command, **options)
+    settle()
+
+
 HELLO = b"hello".hex()
 
 
 @case()
-def put_and_delete(a: Held, b: Held) -> None:
-    b.ask("subscribe", name="s", key="demo/one")
-    settle()
+def put_and_delete(a: PuppetProcess, b: PuppetProcess) -> None:
+    declare(b, "subscribe", name="s", key="demo/one")
     a.ask("put", key="demo/one", payload=HELLO)
     a.ask("delete", key="demo/one")
     put, deleted = b.items("s", 2)
@@ -50,9 +56,8 @@ def put_and_delete(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def everything_a_sample_carries(a: Held, b: Held) -> None:
-    b.ask("subscribe", name="s", key="demo/**")
-    settle()
+def everything_a_sample_carries(a: PuppetProcess, b: PuppetProcess) -> None:
+    declare(b, "subscribe", name="s", key="demo/**")
     a.ask(
         "put",
         key="demo/full",
@@ -76,9 +81,8 @@ def everything_a_sample_carries(a: Held, b: Held) -> None:
 
 
 @case()
-def every_priority_and_congestion_control(a: Held, b: Held) -> None:
-    b.ask("subscribe", name="s", key="demo/q/*")
-    settle()
+def every_priority_and_congestion_control(a: PuppetProcess, b: PuppetProcess) -> None:
+    declare(b, "subscribe", name="s", key="demo/q/*")
     priorities = ("REAL_TIME", "INTERACTIVE_HIGH", "INTERACTIVE_LOW", "DATA_HIGH", "DATA")
     wanted = []
     for priority in (*priorities, "DATA_LOW", "BACKGROUND"):
@@ -93,7 +97,7 @@ def every_priority_and_congestion_control(a: Held, b: Held) -> None:
 
 
 @case()
-def declared_publishers_and_wildcards(a: Held, b: Held) -> None:
+def declared_publishers_and_wildcards(a: PuppetProcess, b: PuppetProcess) -> None:
     for name, key in (("all", "demo/**"), ("some", "demo/*/x"), ("other", "nowhere/**")):
         b.ask("subscribe", name=name, key=key)
     a.ask("publisher", name="p", key="demo/r1/x", encoding="text/plain", priority="DATA_HIGH")
@@ -122,17 +126,15 @@ def declared_publishers_and_wildcards(a: Held, b: Held) -> None:
 
 
 @case()
-def a_wildcard_is_published(a: Held, b: Held) -> None:
-    b.ask("subscribe", name="s", key="demo/w/1")
-    settle()
+def a_wildcard_is_published(a: PuppetProcess, b: PuppetProcess) -> None:
+    declare(b, "subscribe", name="s", key="demo/w/1")
     a.ask("put", key="demo/w/*", payload=HELLO)
     [found] = b.items("s", 1)
     assert found["key"] == "demo/w/*"
 
 
-def large(a: Held, b: Held, *sizes: int) -> None:
-    b.ask("subscribe", name="s", key="demo/big")
-    settle()
+def large(a: PuppetProcess, b: PuppetProcess, *sizes: int) -> None:
+    declare(b, "subscribe", name="s", key="demo/big")
     for size in sizes:
         a.ask("fill", key="demo/big", bytes=size, congestion_control="BLOCK")
     found = b.items("s", len(sizes), seconds=30)
@@ -140,37 +142,34 @@ def large(a: Held, b: Held, *sizes: int) -> None:
 
 
 @case()
-def a_megabyte(a: Held, b: Held) -> None:
+def a_megabyte(a: PuppetProcess, b: PuppetProcess) -> None:
     large(a, b, 65_000, 200_000, 1_000_000)
 
 
 @case()
-def ten_megabytes(a: Held, b: Held) -> None:
+def ten_megabytes(a: PuppetProcess, b: PuppetProcess) -> None:
     large(a, b, 65_000, 200_000, 10_000_000)
 
 
 @case()
-def ten_thousand_in_order(a: Held, b: Held) -> None:
-    b.ask("subscribe", name="s", key="demo/many")
-    settle()
+def ten_thousand_in_order(a: PuppetProcess, b: PuppetProcess) -> None:
+    declare(b, "subscribe", name="s", key="demo/many")
     a.ask("put", key="demo/many", payload="07", count=10_000, congestion_control="BLOCK")
     assert len(b.items("s", 10_000, seconds=30)) == 10_000
 
 
 @case(since=(1, 10))
-def source_info(a: Held, b: Held) -> None:
-    b.ask("subscribe", name="s", key="demo/source")
-    settle()
+def source_info(a: PuppetProcess, b: PuppetProcess) -> None:
+    declare(b, "subscribe", name="s", key="demo/source")
     a.ask("put", key="demo/source", payload="01", source_sn=7)
     [found] = b.items("s", 1)
     assert found["source"] == [a.zid, 7]
 
 
 @case()
-def a_query_and_its_reply(a: Held, b: Held) -> None:
+def a_query_and_its_reply(a: PuppetProcess, b: PuppetProcess) -> None:
     reply = {"key": "demo/q", "value": HELLO, "encoding": "text/plain", "attachment": "01"}
-    b.ask("queryable", name="q", key="demo/q", replies=[reply])
-    settle()
+    declare(b, "queryable", name="q", key="demo/q", replies=[reply])
     options = {"payload": "0102", "encoding": "application/json", "attachment": "0304"}
     [answer] = a.ask("get", selector="demo/q?a=1;b=2", **options)["replies"]
     sample = answer["ok"]
@@ -193,17 +192,16 @@ def a_query_and_its_reply(a: Held, b: Held) -> None:
 
 
 @case()
-def nobody_answers(a: Held, b: Held) -> None:
+def nobody_answers(a: PuppetProcess, b: PuppetProcess) -> None:
     answer = a.ask("get", selector="demo/nobody")
     assert answer["replies"] == []
     assert answer["seconds"] < 5
 
 
 @case()
-def errors_and_deletions(a: Held, b: Held) -> None:
+def errors_and_deletions(a: PuppetProcess, b: PuppetProcess) -> None:
     replies = [{"error": "626164", "encoding": "zenoh/string"}, {"deleted": "demo/e/1"}]
-    b.ask("queryable", name="q", key="demo/e/*", replies=replies)
-    settle()
+    declare(b, "queryable", name="q", key="demo/e/*", replies=replies)
     found = a.ask("get", selector="demo/e/*")["replies"]
     assert {"error": "626164", "encoding": "zenoh/string"} in found
     [deleted] = [one["ok"] for one in found if "ok" in one]
@@ -211,11 +209,10 @@ def errors_and_deletions(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def many_replies_and_consolidation(a: Held, b: Held) -> None:
+def many_replies_and_consolidation(a: PuppetProcess, b: PuppetProcess) -> None:
     replies = [{"key": f"demo/m/{n}", "value": f"{n:02x}"} for n in range(100)]
     again = [{"key": "demo/m/0", "value": "aa"}, {"key": "demo/m/0", "value": "bb"}]
-    b.ask("queryable", name="q", key="demo/m/*", replies=[*replies, *again])
-    settle()
+    declare(b, "queryable", name="q", key="demo/m/*", replies=[*replies, *again])
     for mode, count in (("NONE", 102), ("LATEST", 100), ("AUTO", 100), ("MONOTONIC", 102)):
         found = a.ask("get", selector="demo/m/*", consolidation=mode)["replies"]
         assert len(found) == count, mode
@@ -226,16 +223,15 @@ def many_replies_and_consolidation(a: Held, b: Held) -> None:
 
 
 @case()
-def large_replies(a: Held, b: Held) -> None:
+def large_replies(a: PuppetProcess, b: PuppetProcess) -> None:
     replies = [{"key": f"demo/l/{n}", "bytes": 1_000_000} for n in range(5)]
-    b.ask("queryable", name="q", key="demo/l/*", replies=replies)
-    settle()
+    declare(b, "queryable", name="q", key="demo/l/*", replies=replies)
     found = a.ask("get", selector="demo/l/*", payload=("00" * 3000))["replies"]
     assert [one["ok"]["payload"] for one in found] == [1_000_000] * 5
 
 
 @case(since=(1, 5))
-def targets(a: Held, b: Held) -> None:
+def targets(a: PuppetProcess, b: PuppetProcess) -> None:
     b.ask("queryable", name="q1", key="demo/t/**", replies=[{"key": "demo/t/x", "value": "01"}])
     b.ask(
         "queryable",
@@ -255,10 +251,9 @@ def targets(a: Held, b: Held) -> None:
 
 
 @case()
-def a_timeout(a: Held, b: Held) -> None:
+def a_timeout(a: PuppetProcess, b: PuppetProcess) -> None:
     slow = [{"key": "demo/slow", "value": "01"}, {"key": "demo/slow", "value": "02", "after": 3}]
-    b.ask("queryable", name="q", key="demo/slow", replies=slow)
-    settle()
+    declare(b, "queryable", name="q", key="demo/slow", replies=slow)
     answer = a.ask("get", selector="demo/slow", timeout=1.0, consolidation="NONE")
     first, *errors = answer["replies"]
     assert first["ok"]["payload"] == "01"
@@ -271,10 +266,11 @@ def a_timeout(a: Held, b: Held) -> None:
 
 
 @case()
-def a_declared_querier(a: Held, b: Held) -> None:
+def a_declared_querier(a: PuppetProcess, b: PuppetProcess) -> None:
     a.ask("querier", name="r", key="demo/r/*", target="ALL", consolidation="NONE")
-    b.ask("queryable", name="q", key="demo/r/1", replies=[{"key": "demo/r/1", "value": "05"}] * 2)
-    settle()
+    declare(
+        b, "queryable", name="q", key="demo/r/1", replies=[{"key": "demo/r/1", "value": "05"}] * 2
+    )
     found = a.ask("ask", name="r", parameters="x=1", payload="0a")["replies"]
     assert [one["ok"]["payload"] for one in found] == ["05", "05"]
     [query] = b.items("q", 1)
@@ -285,25 +281,23 @@ def a_declared_querier(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 10))
-def any_key_may_answer(a: Held, b: Held) -> None:
-    b.ask("queryable", name="q", key="demo/any", replies=[{"key": "other/key", "value": "05"}])
-    settle()
+def any_key_may_answer(a: PuppetProcess, b: PuppetProcess) -> None:
+    declare(b, "queryable", name="q", key="demo/any", replies=[{"key": "other/key", "value": "05"}])
     assert a.ask("get", selector="demo/any")["replies"] == []
     [found] = a.ask("get", selector="demo/any", accept_replies="ANY")["replies"]
     assert found["ok"]["key"] == "other/key"
 
 
 @case(since=(1, 10))
-def a_query_is_cancelled(a: Held, b: Held) -> None:
+def a_query_is_cancelled(a: PuppetProcess, b: PuppetProcess) -> None:
     slow = [{"key": "demo/slow", "value": "01", "after": 3}]
-    b.ask("queryable", name="q", key="demo/slow", replies=slow)
-    settle()
+    declare(b, "queryable", name="q", key="demo/slow", replies=slow)
     answer = a.ask("cancelled", selector="demo/slow", after=0.3)
     assert answer["replies"] == 0
     assert answer["seconds"] < 2
 
 
-def assert_alive(b: Held, key: str, keys: list[str]) -> None:
+def assert_alive(b: PuppetProcess, key: str, keys: list[str]) -> None:
     """Assert that tokens are found: at once by our node, late or not at all by real ones."""
     settle()
     found = b.ask("alive", key=key)["keys"]
@@ -315,7 +309,7 @@ def assert_alive(b: Held, key: str, keys: list[str]) -> None:
     assert found == keys
 
 
-def events_of(b: Held, name: str, count: int) -> list[list[str]]:
+def events_of(b: PuppetProcess, name: str, count: int) -> list[list[str]]:
     """The events of a watcher. A real node that queries meanwhile may get a token twice."""
     items = b.items(name, count)
     if b.is_ours:
@@ -324,7 +318,7 @@ def events_of(b: Held, name: str, count: int) -> list[list[str]]:
 
 
 @case()
-def liveliness(a: Held, b: Held) -> None:
+def liveliness(a: PuppetProcess, b: PuppetProcess) -> None:
     a.ask("token", name="early", key="group/early")
     assert_alive(b, "group/**", ["group/early"])
     b.ask("watch", name="new", key="group/**")
@@ -354,7 +348,7 @@ def liveliness(a: Held, b: Held) -> None:
 
 
 @case()
-def a_node_goes(a: Held, b: Held) -> None:
+def a_node_goes(a: PuppetProcess, b: PuppetProcess) -> None:
     """The tokens and subscribers of a node end with it."""
     b.ask("watch", name="w", key="group/**", history=True)
     a.ask("token", name="t", key="group/me")
@@ -364,7 +358,7 @@ def a_node_goes(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def matching(a: Held, b: Held) -> None:
+def matching(a: PuppetProcess, b: PuppetProcess) -> None:
     a.ask("publisher", name="p", key="demo/match")
     a.ask("matching", name="m", of="p")
     settle()
@@ -377,7 +371,7 @@ def matching(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def a_querier_matches(a: Held, b: Held) -> None:
+def a_querier_matches(a: PuppetProcess, b: PuppetProcess) -> None:
     a.ask("querier", name="r", key="demo/match/1")
     a.ask("matching", name="m", of="r")
     settle()
@@ -388,17 +382,16 @@ def a_querier_matches(a: Held, b: Held) -> None:
 
 
 @case()
-def localities(a: Held, b: Held) -> None:
+def localities(a: PuppetProcess, b: PuppetProcess) -> None:
     b.ask("subscribe", name="s", key="demo/here")
-    a.ask("subscribe", name="own", key="demo/here")
-    settle()
+    declare(a, "subscribe", name="own", key="demo/here")
     a.ask("put", key="demo/here", payload="01")
     assert [one["payload"] for one in b.items("s", 1)] == ["01"]
     assert [one["payload"] for one in a.items("own", 1)] == ["01"]
 
 
 @case()
-def who_is_there(a: Held, b: Held) -> None:
+def who_is_there(a: PuppetProcess, b: PuppetProcess) -> None:
     """The info of a peer lacks its clients, but theirs has the peer."""
     received = 0
     for one, other in ((a, b), (b, a)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.interop.puppets import Held, Kind, ours, settings, theirs
+from tests.interop.puppets import Kind, PuppetProcess, ours, settings, theirs
 from tests.ports import free_group_port, free_port
 from tests.waiting import until
 
@@ -19,14 +19,23 @@ HELLO = b"hello".hex()
 FOUND_SECONDS = 8.0
 
 
-def held(stack: ExitStack, kind: Kind, mode: str, **config: Any) -> Held:
-    node = Held(kind)
+def opened(stack: ExitStack, kind: Kind, mode: str, **config: Any) -> PuppetProcess:
+    node = PuppetProcess(kind)
     stack.callback(node.kill)
     node.open(**settings(mode, **config))
     return node
 
 
-def wait_until_peers(node: Held, count: int) -> list[str]:
+def assert_published(a: PuppetProcess, b: PuppetProcess) -> None:
+    """Assert that a publication of `a` reaches `b`."""
+    b.ask("subscribe", name="s", key="demo/**")
+    a.ask("publisher", name="p", key="demo/x")
+    until(lambda: a.ask("is_matching", name="p")["matching"])
+    a.ask("put", key="demo/x", payload=HELLO)
+    assert len(b.items("s", 1)) == 1
+
+
+def wait_until_peers(node: PuppetProcess, count: int) -> list[str]:
     until(lambda: len(node.ask("info")["peers"]) >= count, FOUND_SECONDS)
     peers: list[str] = node.ask("info")["peers"]
     return peers
@@ -43,14 +52,10 @@ def test_peers_find_each_other_by_multicast(first: str) -> None:
         "listen/endpoints": ["tcp/127.0.0.1:0"],
     }
     with ExitStack() as stack:
-        a, b = (held(stack, kind, "peer", **config) for kind in kinds)
+        a, b = (opened(stack, kind, "peer", **config) for kind in kinds)
         assert wait_until_peers(a, 1) == [b.zid]
         assert wait_until_peers(b, 1) == [a.zid]
-        b.ask("subscribe", name="s", key="demo/**")
-        a.ask("publisher", name="p", key="demo/x")
-        until(lambda: a.ask("is_matching", name="p")["matching"])
-        a.ask("put", key="demo/x", payload=HELLO)
-        assert len(b.items("s", 1)) == 1
+        assert_published(a, b)
 
 
 @pytest.mark.parametrize("side", ["ours", "theirs"])
@@ -64,8 +69,8 @@ def test_a_client_finds_its_router(side: str) -> None:
     with ExitStack() as stack:
         listening = {**config, "listen/endpoints": ["tcp/127.0.0.1:0"]}
         gateway, mode = (other, "router") if side == "ours" else (ours(), "peer")
-        node = held(stack, gateway, mode, **listening)
-        client = held(stack, ours() if side == "ours" else other, "client", **config)
+        node = opened(stack, gateway, mode, **listening)
+        client = opened(stack, ours() if side == "ours" else other, "client", **config)
         info = client.ask("info")
         assert node.zid in info["routers"] + info["peers"]
 
@@ -78,19 +83,15 @@ def test_peers_find_each_other_by_gossip(middle: str) -> None:
     config = {"scouting/gossip/enabled": True}
     kinds = (ours(), other) if middle == "ours" else (other, ours())
     with ExitStack() as stack:
-        held(stack, kinds[0], "peer", **config, **{"listen/endpoints": [endpoint]})
+        opened(stack, kinds[0], "peer", **config, **{"listen/endpoints": [endpoint]})
         ends = {**config, "listen/endpoints": ["tcp/127.0.0.1:0"], "connect/endpoints": [endpoint]}
-        a, b = (held(stack, kind, "peer", **ends) for kind in (other, ours()))
+        a, b = (opened(stack, kind, "peer", **ends) for kind in (other, ours()))
         assert b.zid in wait_until_peers(a, 2)
         assert a.zid in wait_until_peers(b, 2)
-        b.ask("subscribe", name="s", key="demo/**")
-        a.ask("publisher", name="p", key="demo/x")
-        until(lambda: a.ask("is_matching", name="p")["matching"])
-        a.ask("put", key="demo/x", payload=HELLO)
-        assert len(b.items("s", 1)) == 1
+        assert_published(a, b)
 
 
-def declare_all(node: Held) -> None:
+def declare_all(node: PuppetProcess) -> None:
     node.ask("subscribe", name="s", key="demo/**")
     node.ask("queryable", name="q", key="ask/me", replies=[{"key": "ask/me", "value": HELLO}])
     node.ask("token", name="t", key="group/me")
@@ -98,7 +99,7 @@ def declare_all(node: Held) -> None:
     node.ask("publisher", name="p", key="news/me")
 
 
-def is_alive(observer: Held, key: str) -> bool:
+def is_alive(observer: PuppetProcess, key: str) -> bool:
     return bool(observer.ask("alive", key="group/**")["keys"] == [key])
 
 
@@ -108,13 +109,13 @@ def test_everything_declared_is_restored_when_the_router_comes_back() -> None:
     listening = {"listen/endpoints": [endpoint]}
     connecting = {"connect/endpoints": [endpoint], "connect/retry/period_init_ms": 200}
     with ExitStack() as stack:
-        router = held(stack, other, "router", **listening)
-        client = held(stack, ours(), "client", **connecting)
+        router = opened(stack, other, "router", **listening)
+        client = opened(stack, ours(), "client", **connecting)
         declare_all(client)
         for _ in range(2):
             router.kill()
-            router = held(stack, other, "router", **listening)
-            friend = held(stack, other, "client", **{"connect/endpoints": [endpoint]})
+            router = opened(stack, other, "router", **listening)
+            friend = opened(stack, other, "client", **{"connect/endpoints": [endpoint]})
             friend.ask("subscribe", name="news", key="news/**")
             until(partial(is_alive, friend, "group/me"), FOUND_SECONDS)
             before = len(client.items("s", 0, quiet=0))

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.interop.puppets import Held, Kind, ours, settings, theirs
+from tests.interop.puppets import Kind, PuppetProcess, ours, settings, theirs
 from tests.ports import free_port
 from tests.waiting import until
 
@@ -39,9 +39,9 @@ def test_a_peer_connects_to_one_that_is_far_away(kinds: dict[str, Kind]) -> None
     where = {name: f"tcp/127.0.0.1:{free_port()}" for name in "qt"}
     links = {"p": ["q"], "s": ["q", "t"]}
     with ExitStack() as stack:
-        nodes: dict[str, Held] = {}
+        nodes: dict[str, PuppetProcess] = {}
         for name, kind in kinds.items():
-            node = nodes[name] = Held(kind)
+            node = nodes[name] = PuppetProcess(kind)
             stack.callback(node.kill)
             own = {
                 "scouting/gossip/enabled": True,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.interop.puppets import Held, Kind, borrow, give_back, ours, settings, theirs
+from tests.interop.puppets import Kind, PuppetProcess, borrow, give_back, ours, settings, theirs
 from tests.ports import free_port
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -56,7 +56,7 @@ def all_seen(kind: Kind, mode: str, neighbour: dict[str, Any]) -> dict[str, Any]
 
 
 def _all_seen(
-    node: Held, other: Held, mode: str, endpoint: str, neighbour: dict[str, Any]
+    node: PuppetProcess, other: PuppetProcess, mode: str, endpoint: str, neighbour: dict[str, Any]
 ) -> dict[str, Any]:
     listening = {"id": "a1", "listen/endpoints": [endpoint]}
     connecting = {"id": "b2", "connect/endpoints": [endpoint]}

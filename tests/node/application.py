@@ -45,13 +45,13 @@ class Application(Outlet):
         self._face = node.dispatcher.add_local(self)
         node.end()
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         self.got.append((key, message))
 
-    def send_to_node(self, message: NetworkMessage, reliable: bool = True) -> None:
+    def send_to_node(self, message: NetworkMessage) -> None:
         self.node.begin()
         try:
-            self.node.dispatcher.receive(self._face, message, reliable, time.monotonic())
+            self.node.dispatcher.receive(self._face, message, True, time.monotonic())
         finally:
             self.node.end()
 

@@ -26,7 +26,7 @@ from zenlake.limits import (
 )
 from zenlake.links import Link, LinkError
 from zenlake.node import Node, NodeSettings
-from zenlake.node.handshake import Conversation
+from zenlake.node.handshake import HandshakeBatches
 from zenlake.protocol.offer import Offer
 from zenlake.protocol.opening import Opener
 from zenlake.wire import WhatAmI, ZenohId
@@ -113,23 +113,23 @@ def test_a_link_may_send_only_so_much_before_its_session_is_open(
 ) -> None:
     assert HANDSHAKE_BYTES_MAX == 2 * (2 + BATCH_BYTES_MAX)
     link = DrippingLink(first + bytes(4 * HANDSHAKE_BYTES_MAX), piece_bytes)
-    conversation = Conversation(link, time.monotonic() + 60, 60)
+    handshake = HandshakeBatches(link, time.monotonic() + 60, 60)
     with pytest.raises(LinkError, match="the handshake is not over"):
-        read_for_ever(conversation)
+        read_for_ever(handshake)
     assert HANDSHAKE_BYTES_MAX <= link.pos < HANDSHAKE_BYTES_MAX + piece_bytes
 
 
-def read_for_ever(conversation: Conversation) -> None:
-    while conversation.receive():
+def read_for_ever(handshake: HandshakeBatches) -> None:
+    while handshake.receive():
         pass
 
 
 def test_two_batches_of_the_largest_size_and_what_follows_them_are_read() -> None:
     batch = b"\xff" * BATCH_BYTES_MAX
     link = DrippingLink(2 * frame_batch(batch) + b"rest", 65_536)
-    conversation = Conversation(link, time.monotonic() + 60, 60)
-    assert [conversation.receive(), conversation.receive()] == [batch, batch]
-    assert conversation.pop_rest() == b"rest"
+    handshake = HandshakeBatches(link, time.monotonic() + 60, 60)
+    assert [handshake.receive(), handshake.receive()] == [batch, batch]
+    assert handshake.pop_rest() == b"rest"
 
 
 def test_silent_connections_do_not_keep_clients_out() -> None:

@@ -22,7 +22,7 @@ from zenlake.node.settings import NodeSettings
 from zenlake.protocol.offer import Agreed
 from zenlake.protocol.transport import Transport
 from zenlake.routing.dispatcher import Dispatcher
-from zenlake.routing.outlet import Refusal
+from zenlake.routing.outlet import LastRefusal
 from zenlake.routing.settings import RoutingSettings
 from zenlake.wire import CloseReason, CongestionControl, Push, Put, QoS, WhatAmI, WireExpr, ZenohId
 from zenlake.wire.push_run import Portion
@@ -349,9 +349,9 @@ def full_portions(count: int) -> list[Portion]:
 def test_a_run_that_begins_in_a_queue_with_room_is_queued_whole(bench: Bench) -> None:
     """No thread can send between its portions: the link may be idle and the queue full."""
     portions = full_portions(6)
-    outlet = LinkOutlet(bench.sender, [], Refusal())
+    outlet = LinkOutlet(bench.sender, [], LastRefusal())
     assert not outlet.drops_run(sum(one.count for one in portions), DATA, True)
-    outlet.send_portions(portions, DATA, True)
+    outlet.push_portions(portions, DATA, True)
     assert bench.sender.dropped == 0
     bench.sender.after_unlock(-1, False)
     count = sum(one.count for one in portions)
@@ -362,8 +362,8 @@ def test_a_run_that_begins_in_a_queue_with_room_is_queued_whole(bench: Bench) ->
 def test_a_run_is_bounded_by_the_budget_of_all_queues() -> None:
     narrow = Bench(room_bytes=500)
     narrow.sender._queues = QueueBudget(3 * BATCH)
-    outlet = LinkOutlet(narrow.sender, [], Refusal())
-    outlet.send_portions(full_portions(50), DATA, True)
+    outlet = LinkOutlet(narrow.sender, [], LastRefusal())
+    outlet.push_portions(full_portions(50), DATA, True)
     assert narrow.sender.dropped > 0
     assert narrow.transport.total_queued_bytes() < 8 * BATCH
     finish(narrow)
@@ -385,10 +385,10 @@ def test_a_run_that_finds_no_room_is_dropped_and_counted() -> None:
 def test_a_queue_that_is_never_empty_releases_its_budget() -> None:
     """Charges must not add up while a slow link accepts one batch for each new one."""
     bench = Bench(room_bytes=4 * BATCH)
-    outlet = LinkOutlet(bench.sender, [], Refusal())
+    outlet = LinkOutlet(bench.sender, [], LastRefusal())
     for _ in range(200):
         if not bench.sender.drops_run(1, DATA, True):
-            outlet.send_portions(full_portions(4), DATA, True)
+            outlet.push_portions(full_portions(4), DATA, True)
         bench.sender.after_unlock(-1, False)
         bench.other.receive(5.0)
         assert bench.queues.held_bytes <= 8 * BATCH

@@ -8,7 +8,7 @@ import pytest
 
 from zenlake.errors import LocalError
 from zenlake.node import Node
-from zenlake.node.autoconnect import ALL_ROLES, AutoconnectStrategy
+from zenlake.node.autoconnect import ALL_ROLES, greater_zid_roles, may_connect
 from zenlake.node.retry import Retry
 from zenlake.node.settings import NodeSettings
 from zenlake.wire import EndPoint, WhatAmI, ZenohId
@@ -112,7 +112,7 @@ def test_all_other_keys_are_read() -> None:
     assert not settings.multicast_enabled
     assert (settings.multicast_autoconnect, settings.multicast_ttl) == (WhatAmI.ROUTER, 3)
     assert not settings.routing.gossip
-    assert settings.gossip_strategy.greater_zid_only == WhatAmI.PEER
+    assert settings.gossip_greater_zid_roles == WhatAmI.PEER
     assert (settings.low_latency, settings.qos, settings.max_sessions) == (True, False, 7)
     assert settings.links.protocols == ["tcp"]
     assert settings.links.tls == {"enable_mtls": True}
@@ -147,12 +147,12 @@ def test_invalid_values_are_errors_that_name_the_key(config: dict[str, object]) 
 
 def test_autoconnect_strategies_depend_on_ids_and_roles() -> None:
     small, great = ZenohId.from_int(1), ZenohId.from_int(2)
-    only = AutoconnectStrategy.of("greater-zid")
-    assert only.allows(great, small, WhatAmI.PEER)
-    assert not only.allows(small, great, WhatAmI.PEER)
-    mixed = AutoconnectStrategy.of({"to_router": "always", "to_peer": "greater-zid"})
-    assert mixed.allows(small, great, WhatAmI.ROUTER)
-    assert not mixed.allows(small, great, WhatAmI.PEER)
+    only = greater_zid_roles("greater-zid")
+    assert may_connect(great, small, WhatAmI.PEER, only)
+    assert not may_connect(small, great, WhatAmI.PEER, only)
+    mixed = greater_zid_roles({"to_router": "always", "to_peer": "greater-zid"})
+    assert may_connect(small, great, WhatAmI.ROUTER, mixed)
+    assert not may_connect(small, great, WhatAmI.PEER, mixed)
 
 
 def test_retry_periods_grow_and_endpoints_may_override_them() -> None:

@@ -51,7 +51,7 @@ class Shortage:
         monkeypatch.setattr(threading.Thread, "start", start)
         monkeypatch.setattr(node_threads, "_WARNINGS", WarningLimiter())
 
-    def of(self, name: str, count: int = 1) -> None:
+    def refuse_threads(self, name: str, count: int = 1) -> None:
         self.name = name
         self.count = count
 
@@ -69,7 +69,7 @@ def test_a_handshake_without_a_thread_is_given_up_and_the_listener_goes_on(
     shortage: Shortage, caplog: pytest.LogCaptureFixture
 ) -> None:
     with opened(settings_of()) as [node]:
-        shortage.of("zenlake handshake", 3)
+        shortage.refuse_threads("zenlake handshake", 3)
         for _ in range(3):
             with socket.create_connection(("127.0.0.1", port_of(node)), timeout=5) as one:
                 assert one.recv(1) == b""
@@ -88,7 +88,7 @@ def test_a_transport_without_a_reader_is_torn_down(
         events: list[bool] = []
         node.events.add(lambda is_open, transport, link: events.append(is_open))
         faces = len(node.dispatcher.faces)
-        shortage.of("zenlake read", 1)
+        shortage.refuse_threads("zenlake read", 1)
         client = RawClient(node)
         client.socket.settimeout(5)
         while client.socket.recv(65_536):
@@ -106,7 +106,7 @@ def test_a_transport_without_a_reader_is_torn_down(
 
 def test_a_connector_without_a_reader_tries_again(shortage: Shortage) -> None:
     with opened(settings_of()) as [node]:
-        shortage.of("zenlake read", 1)
+        shortage.refuse_threads("zenlake read", 1)
         settings = settings_of(WhatAmI.CLIENT, node.locators())
         settings.connect_timeout_s = 10.0
         with opened(settings) as [client]:
@@ -119,7 +119,7 @@ def test_a_node_that_cannot_open_raises_and_leaves_nothing_behind(
     shortage: Shortage, name: str
 ) -> None:
     known, sockets = own_threads(), open_sockets()
-    shortage.of(name)
+    shortage.refuse_threads(name)
     node = Node(settings_of(connect=["tcp/127.0.0.1:1"]))
     with pytest.raises(ZenlakeError, match="can't start new thread"):
         node.open()
@@ -136,7 +136,7 @@ def test_a_sender_without_a_thread_of_its_own_still_sends(shortage: Shortage, co
             listener, publisher = Application(node), Application(client)
             listener.subscribe("k")
             until_routed(publisher, "k", listener)
-            shortage.of("zenlake send", count)
+            shortage.refuse_threads("zenlake send", count)
             for number in range(2_000):
                 publisher.put("k", number.to_bytes(2, "little") * 500, BLOCK)
             assert len(listener.wait_for(2_000)) == 2_000
@@ -147,7 +147,7 @@ def test_a_sender_without_a_thread_of_its_own_still_sends(shortage: Shortage, co
 def test_a_discovered_node_is_tried_again(shortage: Shortage) -> None:
     with opened(settings_of()) as [node], opened(settings_of()) as [finder]:
         finder.settings.multicast_autoconnect = 7
-        shortage.of("zenlake discover")
+        shortage.refuse_threads("zenlake discover")
         finder.discovery.scouted(node.zid, node.role, node.locators())
         assert not finder.discovery.is_busy()
         finder.discovery.scouted(node.zid, node.role, node.locators())
@@ -164,7 +164,7 @@ def test_jobs_of_routing_are_done_when_there_is_a_thread_again(shortage: Shortag
             face = next(iter(node.runners.values())).face
             assert face is not None
             until(lambda: face.declaration_count == 2_000, 20.0)
-            shortage.of("zenlake routing", 1)
+            shortage.refuse_threads("zenlake routing", 1)
         until(lambda: face.is_gone)
         assert shortage.count == 0
         here.put("any", b"")  # the next release of the lock starts the thread
@@ -175,10 +175,10 @@ def test_a_node_closes_its_links_without_threads(shortage: Shortage) -> None:
     with opened(settings_of()) as [node]:
         clients = [RawClient(node) for _ in range(3)]
         until(lambda: len(node.runners) == 3)
-        shortage.of("Thread-", 1_000_000)
+        shortage.refuse_threads("Thread-", 1_000_000)
         node.close()
         assert not node.runners
-        shortage.of("", 0)
+        shortage.refuse_threads("", 0)
         for client in clients:
             client.socket.close()
 
@@ -189,7 +189,7 @@ def test_a_group_without_a_thread_is_left(shortage: Shortage) -> None:
     with opened(settings_of()) as [node]:
         sockets = open_sockets()
         faces = len(node.dispatcher.faces)
-        shortage.of("zenlake group")
+        shortage.refuse_threads("zenlake group")
         with pytest.raises(ZenlakeError, match="can't start new thread"):
             node.join_group(EndPoint.parse("udp/224.0.0.225:17499"))
         assert not node.groups
@@ -271,7 +271,7 @@ def test_a_reader_that_cannot_be_replaced_reads_again_after_its_callback(
         with zenlake.open(config) as session:
             got: list[bytes] = []
             until(lambda: any(one.is_alive() for one in list(node.runners.values())))
-            shortage.of("zenlake read", 1_000_000)
+            shortage.refuse_threads("zenlake read", 1_000_000)
             session.declare_subscriber("k", lambda sample: slow(got, sample.payload.to_bytes()))
             publisher = Application(node)
             until_declared(node, 1)

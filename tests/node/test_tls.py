@@ -15,6 +15,7 @@ from tests.waiting import until
 from zenlake.errors import ZenlakeError
 from zenlake.links import LinkSettings
 from zenlake.node import Node, NodeSettings
+from zenlake.node.connect import causes_text
 from zenlake.wire import WhatAmI
 
 pytestmark = [
@@ -118,4 +119,4 @@ def test_a_link_is_closed_when_the_certificate_of_the_peer_expires(lab: Lab, clo
             assert runner.ended.wait(8)
             assert runner.cause == "the peer's certificate has expired"
             assert time.time() >= expires_at - 1
-            until(lambda: "certificate has expired" in client.connectors[0].why_not())
+            until(lambda: "certificate has expired" in causes_text(client.connectors[0].causes))

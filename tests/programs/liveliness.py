@@ -15,7 +15,7 @@ def node(role: str) -> zenoh.Session:
     return zenoh.open(config)
 
 
-def tell(sample: zenoh.Sample) -> None:
+def report(sample: zenoh.Sample) -> None:
     word = "New alive token" if sample.kind == zenoh.SampleKind.PUT else "Dropped token"
     print(f">> {word} ('{sample.key_expr}')", flush=True)
 
@@ -24,7 +24,7 @@ watcher = node("listen")
 member = node("connect")
 token = member.liveliness().declare_token("group/zenoh-py/1")
 time.sleep(0.5)
-subscriber = watcher.liveliness().declare_subscriber("group/**", tell, history=True)
+subscriber = watcher.liveliness().declare_subscriber("group/**", report, history=True)
 time.sleep(0.3)
 second = member.liveliness().declare_token("group/zenoh-py/2")
 time.sleep(0.3)

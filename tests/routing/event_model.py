@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from tests.routing.model_neighbour import PLAIN, QBL, SUB, TOK, Info, Neighbour
 from tests.routing.playbook import (
     Play,
-    end,
     end_interest,
     final,
     interest,
@@ -23,6 +22,7 @@ from tests.routing.playbook import (
     put,
     queryable,
     request,
+    response_final,
     subscriber,
     token,
 )
@@ -270,7 +270,7 @@ class RandomEvents:
             ((id, _),) = self.all[name].requests
             assert source.ended == []
             self.all[name].requests = []
-            self.sends(self.all[name], end(id))
+            self.sends(self.all[name], response_final(id))
         assert source.ended == [1]
         source.ended = []
 
@@ -341,7 +341,7 @@ class RandomEvents:
             del self.all[name]
             self.play.disconnects(name)
             self.listen()
-        tables = self.play.dispatcher._tables
+        tables = self.play.dispatcher.tables
         assert [len(table) for table in tables.entities] == [0, 0, 0]
         assert len(tables.interests) == 0
         assert self.play.dispatcher.next_deadline() is None

@@ -63,10 +63,16 @@ class RecordingOutlet(Outlet):
         self.is_local = is_local
         self.messages: list[tuple[NetworkMessage, str, bool]] = []
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         if not self.is_local:
             assert decode(encode(message), "network") == message
         self.messages.append((message, key, reliable))
+
+    def pop(self) -> list[NetworkMessage]:
+        """Remove and return the messages."""
+        messages = [message for message, _, _ in self.messages]
+        self.messages.clear()
+        return messages
 
 
 class Play:
@@ -110,34 +116,19 @@ class Play:
 
     def sends(self, name: str, *messages: NetworkMessage, reliable: bool = True) -> None:
         face = self.faces[name]
-        count = len(messages)
-        start = 0
-        while start < count:
-            start = self.dispatcher.receive_run(
-                face, list(messages), start, count, reliable, self.now, self.slice_steps
-            )
-            self.work(face)
+        receive(self.dispatcher, face, list(messages), reliable, self.now, self.slice_steps)
 
     def work(self, face: Face | None = None) -> None:
         """Run all slices of the jobs that the last message began."""
-        while face is not None and face.job is not None:
-            self.dispatcher.resume(face, self.slice_steps)
-        while self.dispatcher.has_jobs:
-            self.dispatcher.run_jobs(self.slice_steps)
+        finish_jobs(self.dispatcher, face, self.slice_steps)
 
     def time_passes(self, seconds: float) -> None:
         self.now += seconds
-        deadline = self.dispatcher.next_deadline()
-        if deadline is not None and deadline <= self.now:
-            self.dispatcher.handle_timeout(self.now)
-            self.work()
+        handle_timeout(self.dispatcher, self.now, self.slice_steps)
 
     def received(self, name: str) -> list[NetworkMessage]:
         """Remove and return the messages that a face received."""
-        outlet = self.outlets[name]
-        messages = [message for message, _, _ in outlet.messages]
-        outlet.messages.clear()
-        return messages
+        return self.outlets[name].pop()
 
     def receives(self, name: str, *lines: str) -> None:
         """Assert that a face received exactly these messages since the last call."""
@@ -155,6 +146,37 @@ class Play:
         """Remove the messages that all faces received."""
         for outlet in self.outlets.values():
             outlet.messages.clear()
+
+
+def receive(
+    dispatcher: Dispatcher,
+    face: Face,
+    messages: list[NetworkMessage],
+    reliable: bool,
+    now: float,
+    slice_steps: int,
+) -> None:
+    """Have a dispatcher receive messages of a face, in slices, and finish the jobs they cause."""
+    start = 0
+    while start < len(messages):
+        start = dispatcher.receive_run(
+            face, messages, start, len(messages), reliable, now, slice_steps
+        )
+        finish_jobs(dispatcher, face, slice_steps)
+
+
+def handle_timeout(dispatcher: Dispatcher, now: float, slice_steps: int) -> None:
+    deadline = dispatcher.next_deadline()
+    if deadline is not None and deadline <= now:
+        dispatcher.handle_timeout(now)
+    finish_jobs(dispatcher, None, slice_steps)
+
+
+def finish_jobs(dispatcher: Dispatcher, face: Face | None, slice_steps: int) -> None:
+    while face is not None and face.job is not None:
+        dispatcher.resume(face, slice_steps)
+    while dispatcher.has_jobs:
+        dispatcher.run_jobs(slice_steps)
 
 
 def connected(role: str, faces: dict[str, str], **settings: Any) -> Play:
@@ -339,7 +361,7 @@ def reply(id: int, key: str | WireExpr, payload: str = "r") -> Response:
     return Response(id, expr_of(key), Reply(Put(payload.encode())))
 
 
-def end(id: int) -> ResponseFinal:
+def response_final(id: int) -> ResponseFinal:
     return ResponseFinal(id)
 
 

@@ -34,7 +34,7 @@ def begin(play: Play, name: str, message: NetworkMessage, slices: int) -> None:
         play.dispatcher.run_jobs(1)
 
 
-def end(play: Play, name: str, how: str) -> None:
+def end_token(play: Play, name: str, how: str) -> None:
     """A face ends its token 1, and all jobs run to their end."""
     play.slice_steps = 1
     if how == "leaves":
@@ -66,7 +66,7 @@ def test_a_face_that_did_not_get_a_new_token_does_not_get_its_end(
         play.sends(name, interest(1, mode, "KT", "t"))
     play.clear_received()
     begin(play, "c1", token(1, "t"), slices)
-    end(play, "c1", how)
+    end_token(play, "c1", how)
     for name in ("app", "c2", "p1"):
         assert received_texts(play, name) in HISTORIES
 
@@ -81,7 +81,7 @@ def test_an_interest_after_the_beginning_of_a_token_gets_its_end(
     begin(play, "c1", token(1, "t"), slices)
     begin(play, "c2", interest(1, "future", "KT", "t"), 0)
     play.clear_received()
-    end(play, "c1", how)
+    end_token(play, "c1", how)
     assert received_texts(play, "c2")[-1:] == ["U_TOKEN"]
 
 
@@ -97,7 +97,7 @@ def test_a_token_that_begins_and_ends_while_its_end_is_announced_ends_once(
     play.clear_received()
     begin(play, "c3", no_token(1), slices)
     begin(play, "c1", token(1, "t"), 0)
-    end(play, "c1", how)
+    end_token(play, "c1", how)
     for name in ("app", "c2"):
         history = received_texts(play, name)
         assert history[-1:] == ["U_TOKEN"]

@@ -53,7 +53,7 @@ def test_undeclared_declarations_leave_nothing_behind() -> None:
         assert tracemalloc.get_traced_memory()[0] - before < 50_000
     finally:
         tracemalloc.stop()
-    tables = play.dispatcher._tables
+    tables = play.dispatcher.tables
     assert [len(table) for table in tables.entities] == [0, 0, 0]
     for face in play.dispatcher.faces:
         assert [len(kind) for kind in face.announced] == [0, 0, 0]
@@ -76,7 +76,7 @@ def test_removed_faces_leave_nothing_behind() -> None:
             play.sends(name, put(f"k/{n}"))
         for name in (f"r{n}", f"c{n}", f"p{n}"):
             play.disconnects(name)
-    tables = play.dispatcher._tables
+    tables = play.dispatcher.tables
     assert [len(table) for table in tables.entities] == [0, 0, 0]
     assert len(tables.interests) == 0
     assert len(play.dispatcher._gossip._neighbours) == 0

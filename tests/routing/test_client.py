@@ -24,8 +24,7 @@ from zenlake.wire import WireExpr
 
 
 def client() -> Play:
-    play = connected("client", {"app": "", "gw": "router"})
-    return play
+    return connected("client", {"app": "", "gw": "router"})
 
 
 def test_a_client_without_declarations_sends_nothing() -> None:

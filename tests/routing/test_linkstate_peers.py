@@ -9,7 +9,6 @@ import pytest
 
 from tests.routing.playbook import (
     Play,
-    end,
     interest,
     no_queryable,
     no_subscriber,
@@ -18,11 +17,12 @@ from tests.routing.playbook import (
     queryable,
     reply,
     request,
+    response_final,
     subscriber,
     token,
     zid_of,
 )
-from tests.routing.web import Web
+from tests.routing.web import Web, web_of
 from zenlake.routing.declarations.entity import KINDS
 from zenlake.routing.forwarding.route_notes import NOT_ELECTED, SENT
 from zenlake.wire import NetworkMessage, Push, QueryTarget, Request
@@ -30,17 +30,9 @@ from zenlake.wire import NetworkMessage, Push, QueryTarget, Request
 PEERS = "pqst"
 
 
-def web_of(*links: str, **settings: Any) -> Web:
-    """Nodes by letters, those of `PEERS` are peers; a client on each: `c` and its letter."""
-    web = Web(gossip=False, linkstate_peers=True, **settings)
-    for name in sorted(set("".join(links))):
-        web.starts(name, "peer" if name in PEERS else "router")
-    for link in links:
-        web.link(*link)
-    for name in web.routers:
-        web.connects("c" + name, "client", name)
-    web.clear_received()
-    return web
+def linkstate_web(*links: str, **settings: Any) -> Web:
+    """Nodes by letters, those of `PEERS` are peers; a client on each."""
+    return web_of(*links, peers=PEERS, **settings)
 
 
 def listeners(web: Web) -> list[str]:
@@ -57,7 +49,7 @@ def listeners(web: Web) -> list[str]:
 
 
 def test_peers_forward_declarations_and_publications_of_other_peers() -> None:
-    web = web_of("pqs")
+    web = linkstate_web("pqs")
     web.sends("cs", subscriber(1, "k/*"))
     assert web.sent("s", "q") == ["D_SUB 0 k/*"]
     assert web.sent("q", "p") == ["D_SUB 0 k/* of 2"]
@@ -71,13 +63,13 @@ def test_peers_forward_declarations_and_publications_of_other_peers() -> None:
 
 
 def test_peers_do_not_send_the_initial_final_of_peers_without_a_network() -> None:
-    web = web_of("pq")
+    web = linkstate_web("pq")
     for pair in web.wires:
         assert web.sent(*pair) == []
 
 
 def test_a_router_forwards_between_peers() -> None:
-    web = web_of("paq")
+    web = linkstate_web("paq")
     web.sends("cq", subscriber(1, "k"), queryable(1, "q"), token(1, "t"))
     web.clear_received()
     web.sends("cp", put("k"))
@@ -85,7 +77,7 @@ def test_a_router_forwards_between_peers() -> None:
     assert web.sent("a", "q") == ["PUT x k of 1"]
     web.sends("cp", request(1, "q"))
     assert [type(message) for message in web.received("cq")] == [Request]
-    web.sends("cq", reply(1, "q"), end(1))
+    web.sends("cq", reply(1, "q"), response_final(1))
     web.receives("cp", "RESPONSE 1 PUT r q", "RESPONSE_FINAL 1")
     web.sends("cp", interest(1, "current_future", "KT", "t"))
     web.receives("cp", "D_TOKEN 1 t for 1", "D_FINAL for 1")
@@ -94,7 +86,7 @@ def test_a_router_forwards_between_peers() -> None:
 
 
 def test_interests_of_a_linkstate_peer_stay_with_it() -> None:
-    web = web_of("pa")
+    web = linkstate_web("pa")
     web.sends("ca", subscriber(1, "k"))
     web.clear_received()
     web.sends("cp", interest(1, "current_future", "KS", "k"))
@@ -103,7 +95,7 @@ def test_interests_of_a_linkstate_peer_stay_with_it() -> None:
 
 
 def test_declarations_of_a_peer_end_when_it_leaves() -> None:
-    web = web_of("paq")
+    web = linkstate_web("paq")
     web.sends("ca", interest(1, "current_future", "KS", "k"))
     web.sends("cp", subscriber(1, "k"))
     web.clear_received()
@@ -117,7 +109,7 @@ def test_declarations_of_a_peer_end_when_it_leaves() -> None:
 
 
 def test_a_router_announces_each_network_to_the_other() -> None:
-    web = web_of("pabq")
+    web = linkstate_web("pabq")
     web.sends("cp", subscriber(1, "k"))
     assert web.sent("a", "b") == ["D_SUB 0 k"]
     assert web.sent("b", "q") == ["D_SUB 0 k"]
@@ -134,13 +126,13 @@ def test_a_router_announces_each_network_to_the_other() -> None:
 
 def two_ways() -> Web:
     """The peer `p` is linked to the routers `a` and `b`, which are linked to each other."""
-    return web_of("pabp")
+    return linkstate_web("pabp")
 
 
 @pytest.mark.parametrize("key", ["k/1", "k/2", "k/3", "k/4", "k/5", "k/6"])
 @pytest.mark.parametrize("settings", [{}, {"wall_ns": None}], ids=["ours", "as deployed"])
 def test_every_node_gets_a_publication_once(settings: dict[str, Any], key: str) -> None:
-    web = web_of("pabp", "bc", "pq", **settings)
+    web = linkstate_web("pabp", "bc", "pq", **settings)
     clients = sorted(web.outlets)
     for name in clients:
         web.sends(name, subscriber(1, "k/*"))
@@ -152,7 +144,7 @@ def test_every_node_gets_a_publication_once(settings: dict[str, Any], key: str) 
 
 @pytest.mark.parametrize("key", ["k/1", "k/2", "k/3", "k/4", "k/5", "k/6"])
 def test_every_node_gets_a_query_once(key: str) -> None:
-    web = web_of("pabp", "bc", "pq")
+    web = linkstate_web("pabp", "bc", "pq")
     clients = sorted(web.outlets)
     for name in clients:
         web.sends(name, queryable(1, "k/*"))
@@ -163,7 +155,7 @@ def test_every_node_gets_a_query_once(key: str) -> None:
             if other != name:
                 (asked,) = web.received(other)
                 assert isinstance(asked, Request)
-                web.sends(other, end(asked.request_id))
+                web.sends(other, response_final(asked.request_id))
         web.receives(name, f"RESPONSE_FINAL {number}")
 
 
@@ -202,7 +194,7 @@ def test_the_explanation_names_another_router_as_elected() -> None:
 
 def test_a_router_relays_between_peers_although_another_one_is_elected() -> None:
     """Real routers lose such publications (SN-116)."""
-    web = web_of("pabp", "aq")
+    web = linkstate_web("pabp", "aq")
     web.sends("cq", subscriber(1, "k/*"))
     for number in range(10):
         web.clear_received()
@@ -238,7 +230,7 @@ DECLARED: list[tuple[Callable[[int, str], NetworkMessage], Callable[[int], Netwo
 def test_no_declaration_stays_after_its_end(settings: dict[str, Any], kind: int) -> None:
     """Two routers that repeat each other would keep a declaration for ever (SN-116)."""
     declare, undeclare = DECLARED[kind]
-    web = web_of("pabp", "bc", **settings)
+    web = linkstate_web("pabp", "bc", **settings)
     for name in list(web.outlets):
         web.sends(name, declare(1, "k"))
         assert all(knows(web, node, kind) for node in web.routers)
@@ -290,7 +282,7 @@ def test_routers_without_a_network_of_peers_elect_nobody() -> None:
 
 
 def test_a_network_is_charged_to_the_peer_that_describes_it() -> None:
-    web = web_of("pa")
+    web = linkstate_web("pa")
     face = web.link_faces["a", "p"]
     before = face.account.held_bytes
     web.starts("q", "peer")

@@ -11,13 +11,13 @@ import pytest
 from tests.routing.playbook import (
     Play,
     alias,
-    end,
     end_interest,
     interest,
     no_alias,
     no_subscriber,
     queryable,
     request,
+    response_final,
     subscriber,
     token,
 )
@@ -96,7 +96,7 @@ def test_memory_is_released_at_the_end_of_declarations() -> None:
     play.sends("c1", subscriber(1, "a"), interest(2, "current_future", "SQT", "**"))
     play.sends("c1", request(1, "q"))
     assert face.account.held_bytes > held
-    play.sends("c2", end(1))
+    play.sends("c2", response_final(1))
     play.sends("c1", no_subscriber(1), end_interest(2))
     play.disconnects("c2")
     assert face.account.held_bytes == held

@@ -8,7 +8,6 @@ from tests.routing.gossip.test_gossip import gossip, state_of
 from tests.routing.playbook import (
     Play,
     connected,
-    end,
     final,
     interest,
     no_subscriber,
@@ -17,6 +16,7 @@ from tests.routing.playbook import (
     queryable,
     reply,
     request,
+    response_final,
     subscriber,
     token,
 )
@@ -140,8 +140,8 @@ def test_the_reply_budget_of_a_request_ends_the_query(play: Play) -> None:
     play.receives("p1", "REQUEST 1 q")
     play.receives("p2", "REQUEST 1 q")
     play.sends("p1", reply(1, "q", "1"))
-    play.sends("p2", reply(1, "q", "2"), reply(1, "q", "3"), end(1))
-    play.sends("p1", end(1))
+    play.sends("p2", reply(1, "q", "2"), reply(1, "q", "3"), response_final(1))
+    play.sends("p1", response_final(1))
     play.receives("c", "RESPONSE 7 PUT 1 q", "RESPONSE 7 PUT 2 q", "RESPONSE_FINAL 7")
     assert play.dispatcher.counters.late_responses == 3
     assert play.dispatcher.next_deadline() is None

@@ -7,12 +7,12 @@ import pytest
 from tests.routing.playbook import (
     Play,
     alias,
-    end,
     no_alias,
     put,
     queryable,
     reply,
     request,
+    response_final,
     subscriber,
 )
 from zenlake.wire import QueryTarget, Request, WireExpr
@@ -39,37 +39,37 @@ def play() -> Play:
 
 
 def test_one_final_follows_the_last_of_three(play: Play) -> None:
-    play.sends("c2", reply(1, "q"), end(1))
-    play.sends("p1", end(1))
+    play.sends("c2", reply(1, "q"), response_final(1))
+    play.sends("p1", response_final(1))
     assert len(play.received("c1")) == 1  # the reply
-    play.sends("app", end(1))
+    play.sends("app", response_final(1))
     play.receives("c1", "RESPONSE_FINAL 9")
 
 
 def test_response_after_final_and_two_finals(play: Play) -> None:
-    play.sends("c2", end(1), reply(1, "q"), end(1))
+    play.sends("c2", response_final(1), reply(1, "q"), response_final(1))
     play.receives("c1")
     assert play.dispatcher.counters.late_responses == 2
-    play.sends("p1", end(1))
-    play.sends("app", end(1))
+    play.sends("p1", response_final(1))
+    play.sends("app", response_final(1))
     play.receives("c1", "RESPONSE_FINAL 9")
-    play.sends("app", end(1))
+    play.sends("app", response_final(1))
     play.receives("c1")
 
 
 def test_no_final_ends_at_the_timeout_of_this_hop(play: Play) -> None:
-    play.sends("c2", end(1))
-    play.sends("app", end(1))
+    play.sends("c2", response_final(1))
+    play.sends("app", response_final(1))
     play.time_passes(60.0)
-    assert play.received("c1")[-1] == end(9)
+    assert play.received("c1")[-1] == response_final(9)
     assert play.dispatcher.counters.timed_out_requests == 1
-    play.sends("p1", reply(1, "q"), end(1))
+    play.sends("p1", reply(1, "q"), response_final(1))
     play.receives("c1")
 
 
 def test_a_final_of_a_face_without_the_query_is_ignored(play: Play) -> None:
-    play.sends("c3", reply(1, "q"), end(1))
-    play.sends("c2", reply(7, "q"), end(7))
+    play.sends("c3", reply(1, "q"), response_final(1))
+    play.sends("c2", reply(7, "q"), response_final(7))
     play.receives("c1")
     assert play.dispatcher.counters.late_responses == 4
 
@@ -79,7 +79,7 @@ def test_a_request_with_an_id_in_use_is_not_forwarded(play: Play) -> None:
     play.nothing_received()
     assert play.dispatcher.counters.reused_request_ids == 1
     for name in REPLIERS:
-        play.sends(name, end(1))
+        play.sends(name, response_final(1))
     play.receives("c1", "RESPONSE_FINAL 9")
 
 
@@ -89,7 +89,7 @@ def test_repliers_that_disconnect_count_as_finished(play: Play, gone: int) -> No
     for name in names[:gone]:
         play.disconnects(name)
     for name in names[gone:]:
-        play.sends(name, end(1))
+        play.sends(name, response_final(1))
     play.receives("c1", "RESPONSE_FINAL 9")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.routing.playbook import (
-    end,
     interest,
     no_queryable,
     no_subscriber,
@@ -14,24 +13,13 @@ from tests.routing.playbook import (
     queryable,
     reply,
     request,
+    response_final,
     subscriber,
     token,
     zid_of,
 )
-from tests.routing.web import Web
+from tests.routing.web import Web, web_of
 from zenlake.wire import QueryTarget
-
-
-def web_of(*links: str) -> Web:
-    """Routers by letters, a client on each: `web_of("abc", "ca")` is a triangle."""
-    web = Web(*sorted(set("".join(links))), gossip=False)
-    for link in links:
-        web.link(*link)
-    for name in web.routers:
-        web.connects("c" + name, "client", name)
-    web.clear_received()
-    return web
-
 
 # Declarations.
 
@@ -199,7 +187,7 @@ def test_peers_of_different_routers_reach_each_other() -> None:
     web.sends("pa", subscriber(1, "k"), queryable(1, "q"), token(1, "t"))
     web.sends("pb", put("k"), request(1, "q"), interest(1, "current", "KT", "t"))
     web.receives("pa", "PUT x k", "REQUEST 1 q")
-    web.sends("pa", reply(1, "q"), end(1))
+    web.sends("pa", reply(1, "q"), response_final(1))
     web.receives(
         "pb", "D_TOKEN 0 t for 1", "D_FINAL for 1", "RESPONSE 1 PUT r q", "RESPONSE_FINAL 1"
     )
@@ -236,7 +224,7 @@ def test_targets_across_routers(star: Web, target: QueryTarget | None, count: in
         assert asked == ["ca", "cb"]
     for name in asked:
         star.receives("cm")
-        star.sends(name, end(1))
+        star.sends(name, response_final(1))
     star.receives("cm", "RESPONSE_FINAL 1")
 
 
@@ -262,8 +250,8 @@ def test_several_routers_behind_one_are_asked_by_one_request(star: Web) -> None:
     assert star.sent("a", "m") == ["REQUEST 1 q/1"]
     assert star.sent("m", "b") == ["REQUEST 1 q/1 of 1"]
     assert star.sent("m", "c") == ["REQUEST 1 q/1 of 1"]
-    star.sends("cb", reply(1, "q/1", "b"), end(1))
-    star.sends("cc", reply(1, "q/1", "c"), end(1))
+    star.sends("cb", reply(1, "q/1", "b"), response_final(1))
+    star.sends("cc", reply(1, "q/1", "c"), response_final(1))
     star.receives("ca", "RESPONSE 1 PUT b q/1", "RESPONSE 1 PUT c q/1", "RESPONSE_FINAL 1")
 
 

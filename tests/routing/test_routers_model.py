@@ -14,7 +14,6 @@ from itertools import combinations
 import pytest
 
 from tests.routing.playbook import (
-    end,
     interest,
     no_queryable,
     no_subscriber,
@@ -22,6 +21,7 @@ from tests.routing.playbook import (
     put,
     queryable,
     request,
+    response_final,
     subscriber,
     token,
 )
@@ -192,7 +192,7 @@ class RandomNetwork:
             assert node.ended == []
             (id,) = self.nodes[name].requests
             self.nodes[name].requests = []
-            self.web.sends(name, end(id))
+            self.web.sends(name, response_final(id))
             self.listen()
         assert node.ended == [1]
         node.ended = []
@@ -276,7 +276,7 @@ class RandomNetwork:
         for name in list(self.nodes):
             self.web.disconnects(name)
         for dispatcher in self.web.routers.values():
-            tables = dispatcher._tables
+            tables = dispatcher.tables
             assert [len(table) for table in tables.entities] == [0, 0, 0]
             assert len(tables.interests) == 0
         for pair in sorted(self.links):
@@ -284,7 +284,7 @@ class RandomNetwork:
         self.web.time_passes(PATIENCE_S)
         for dispatcher in self.web.routers.values():
             assert dispatcher.faces == []
-            assert dispatcher._tables.memory.held_bytes == 0
+            assert dispatcher.tables.memory.held_bytes == 0
             assert dispatcher.next_deadline() is None
 
 

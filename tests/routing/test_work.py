@@ -7,13 +7,13 @@ import pytest
 from tests.routing.playbook import (
     Play,
     connected,
-    end,
     interest,
     no_subscriber,
     no_token,
     put,
     queryable,
     request,
+    response_final,
     subscriber,
     token,
 )
@@ -106,7 +106,7 @@ def test_a_key_declared_again_while_its_end_is_announced_stays_declared(play: Pl
         play.sends("c2", interest(n + 1, "future", "S", ("**", "a/**", "a/*", "*/b")[n % 4]))
     begin(play, "c1", subscriber(1, "a/b"))
     begin(play, "c1", no_subscriber(1))
-    entities = play.dispatcher._tables.entities[0]
+    entities = play.dispatcher.tables.entities[0]
     while entities.get("a/b") is not None:
         assert play.dispatcher.has_jobs
         play.dispatcher.run_jobs(64)
@@ -129,7 +129,7 @@ def test_a_token_declared_again_while_its_end_is_announced_does_not_end(play: Pl
         play.sends(name, interest(1, "future", "T", "**"))
     begin(play, "c1", token(1, "a/b"))
     begin(play, "c1", no_token(1))
-    entities = play.dispatcher._tables.entities[2]
+    entities = play.dispatcher.tables.entities[2]
     while entities.get("a/b") is not None:
         play.dispatcher.run_jobs(24)
     assert play.dispatcher.has_jobs, "the end is still being announced"
@@ -223,7 +223,7 @@ def test_a_query_whose_targets_take_many_slices_gets_one_final(play: Play) -> No
     play.work(play.faces["c2"])
     asked = play.received("c1")
     assert len(asked) == 1
-    play.sends("c1", end(1))
+    play.sends("c1", response_final(1))
     play.receives("c2", "RESPONSE_FINAL 7")
 
 

@@ -13,7 +13,14 @@ from collections import deque
 from itertools import pairwise
 from typing import Any
 
-from tests.routing.playbook import ROLES, RecordingOutlet, text_of, zid_of
+from tests.routing.playbook import (
+    ROLES,
+    RecordingOutlet,
+    handle_timeout,
+    receive,
+    text_of,
+    zid_of,
+)
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.face import Face
 from zenlake.routing.outlet import Outlet
@@ -32,7 +39,7 @@ class Wire(Outlet):
         self.messages: deque[tuple[NetworkMessage, bool]] = deque()
         self.log: list[str] = []
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         assert decode(encode(message), "network") == message
         self.messages.append((message, reliable))
         node_id = getattr(message, "node_id", None)
@@ -129,20 +136,7 @@ class Web:
         self.settle()
 
     def _receive(self, router: str, face: Face, message: NetworkMessage, reliable: bool) -> None:
-        dispatcher = self.routers[router]
-        start = 0
-        while start < 1:
-            start = dispatcher.receive_run(
-                face, [message], 0, 1, reliable, self.now, self.slice_steps
-            )
-            self._work(router, face)
-
-    def _work(self, router: str, face: Face | None = None) -> None:
-        dispatcher = self.routers[router]
-        while face is not None and face.job is not None:
-            dispatcher.resume(face, self.slice_steps)
-        while dispatcher.has_jobs:
-            dispatcher.run_jobs(self.slice_steps)
+        receive(self.routers[router], face, [message], reliable, self.now, self.slice_steps)
 
     def settle(self) -> None:
         """Deliver all messages, and let enough time pass to compute the trees."""
@@ -169,11 +163,8 @@ class Web:
 
     def time_passes(self, seconds: float) -> None:
         self.now += seconds
-        for name, dispatcher in self.routers.items():
-            deadline = dispatcher.next_deadline()
-            if deadline is not None and deadline <= self.now:
-                dispatcher.handle_timeout(self.now)
-            self._work(name)
+        for dispatcher in self.routers.values():
+            handle_timeout(dispatcher, self.now, self.slice_steps)
 
     def receives(self, name: str, *lines: str) -> None:
         """Assert that a face received exactly these messages since the last call."""
@@ -184,10 +175,7 @@ class Web:
         assert received == list(lines), received
 
     def received(self, name: str) -> list[NetworkMessage]:
-        outlet = self.outlets[name]
-        messages = [message for message, _, _ in outlet.messages]
-        outlet.messages.clear()
-        return messages
+        return self.outlets[name].pop()
 
     def sent(self, one: str, other: str) -> list[str]:
         """The messages from one router to another since the last call, without link states."""
@@ -201,6 +189,22 @@ class Web:
             outlet.messages.clear()
         for wire in self.wires.values():
             wire.log.clear()
+
+
+def web_of(*links: str, peers: str = "", **settings: Any) -> Web:
+    """Routers by letters (peers: those in `peers`), and a client on each: `c` and its letter.
+
+    `web_of("abc", "ca")` is a triangle.
+    """
+    web = Web(gossip=False, linkstate_peers=bool(peers), **settings)
+    for name in sorted(set("".join(links))):
+        web.starts(name, "peer" if name in peers else "router")
+    for link in links:
+        web.link(*link)
+    for name in web.routers:
+        web.connects("c" + name, "client", name)
+    web.clear_received()
+    return web
 
 
 def decode_again(message: NetworkMessage) -> NetworkMessage:

@@ -104,7 +104,7 @@ class Line(Outlet):
         self.log: list[NetworkMessage] = []
         self.is_cut = False
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         if not self.is_cut:
             self.log.append(message)
             self.network.queue.append((self, encode(message), reliable))

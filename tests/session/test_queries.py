@@ -136,11 +136,11 @@ def test_a_timeout_is_reported_once() -> None:
     deadline = a.queries.next_deadline()
     assert deadline is not None
     for _ in range(2):  # a queryable may send the same error repeatedly
-        a.inbox.send(Response(asked.id, WireExpr(0, "k"), Err(b"Timeout")), "k", True)
-        a.inbox.send(Response(asked.id, WireExpr(0), Err(b"other")), "", True)
+        a.inbox.push(Response(asked.id, WireExpr(0, "k"), Err(b"Timeout")), "k", True)
+        a.inbox.push(Response(asked.id, WireExpr(0), Err(b"other")), "", True)
     for hop in (b.zid, a.zid):
         on_the_way = Response(asked.id, WireExpr(0), Err(b"Timeout"), responder=ResponderId(hop, 0))
-        a.inbox.send(on_the_way, "", True)
+        a.inbox.push(on_the_way, "", True)
     a.handle_timeout(deadline)
     assert answers.is_closed
     errors = [error.payload for error in answers.items if isinstance(error, Error)]
@@ -271,7 +271,7 @@ def test_receiver_checks_keys_again() -> None:
     core, sink = node.core, ListSink()
     query = core.queries.open("k", sink, NONE, 200.0, None, 0)
     query.network_open = True
-    core.inbox.send(Response(query.id, WireExpr(0), Reply(Put(b""))), "other", True)
+    core.inbox.push(Response(query.id, WireExpr(0), Reply(Put(b""))), "other", True)
     assert sink.items == []
     assert core.port.counters == {"mismatched_replies": 1}
 
@@ -281,21 +281,21 @@ def test_unexpected_messages_are_counted() -> None:
     node = Network().add()
     core, sink = node.core, ListSink()
     response = Response(1, WireExpr(0), Reply(Put(b"")))
-    core.inbox.send(response, "k", True)
-    core.inbox.send(ResponseFinal(1), "", True)
+    core.inbox.push(response, "k", True)
+    core.inbox.push(ResponseFinal(1), "", True)
     assert core.port.counters == {"stray_replies": 1, "stray_finals": 1}
     query = core.queries.open("k", sink, NONE, 200.0, None, 0)
     query.network_open = True
     query.local_open = True
-    core.inbox.send(ResponseFinal(1), "", True)
-    core.inbox.send(ResponseFinal(1), "", True)
+    core.inbox.push(ResponseFinal(1), "", True)
+    core.inbox.push(ResponseFinal(1), "", True)
     assert not sink.is_closed  # two finals of the network do not stand for one of each side
-    core.inbox.send(response, "k", True)
+    core.inbox.push(response, "k", True)
     query.finish_local()
     assert sink.is_closed
     assert sink.items == []
-    core.inbox.send(response, "k", True)
-    core.inbox.send(ResponseFinal(1), "", True)
+    core.inbox.push(response, "k", True)
+    core.inbox.push(ResponseFinal(1), "", True)
     assert core.port.counters == {
         "stray_replies": 1,
         "stray_finals": 1,
@@ -312,8 +312,8 @@ def flood(
     query.network_open = True
     for number in range(keys):
         body = Put(bytes(size))
-        core.inbox.send(Response(query.id, WireExpr(0), Reply(body)), f"k/{number}", True)
-    core.inbox.send(ResponseFinal(query.id), "", True)
+        core.inbox.push(Response(query.id, WireExpr(0), Reply(body)), f"k/{number}", True)
+    core.inbox.push(ResponseFinal(query.id), "", True)
     assert sink.is_closed
     return sink
 
@@ -332,8 +332,8 @@ def test_errors_count_against_the_budget() -> None:
     core, sink = Network().add().core, ListSink()
     query = core.queries.open("**", sink, ConsolidationMode.LATEST, 200.0, 2, 0)
     query.network_open = True
-    core.inbox.send(Response(query.id, WireExpr(0), Reply(Put(b"1"))), "k", True)
-    core.inbox.send(Response(query.id, WireExpr(0), Err(b"no")), "k", True)
+    core.inbox.push(Response(query.id, WireExpr(0), Reply(Put(b"1"))), "k", True)
+    core.inbox.push(Response(query.id, WireExpr(0), Err(b"no")), "k", True)
     assert sink.is_closed
     assert [type(item) for item in sink.items] == [Error, Ok]
 

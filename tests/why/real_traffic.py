@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tests.interop.tap import Conversation, Tap
+from tests.interop.tap import RecordedConnection, Tap
 
 Truth = dict[str, Any]
 _SECOND_PORT = 27_449
@@ -60,7 +60,7 @@ class SlowTap(Tap):
         self.may_read.clear()
 
     def _pass_on(
-        self, source: socket.socket, target: socket.socket, talk: Conversation, direction: int
+        self, source: socket.socket, target: socket.socket, talk: RecordedConnection, direction: int
     ) -> None:
         super()._pass_on(_Waiting(self, source), target, talk, direction)  # type: ignore[arg-type]  # has recv
 

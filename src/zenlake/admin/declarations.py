@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zenlake.admin.by_key import ByKey
-from zenlake.admin.query import JSON, AdminQuery
+from zenlake.admin.query import AdminQuery
 from zenlake.admin.sources import Sources
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from zenlake.routing.work import Job
 
 
-class Declarations(ByKey["Entity"]):
+class DeclarationsTopic(ByKey["Entity"]):
     """The declarations of one kind."""
 
     __slots__ = ()
@@ -44,4 +44,4 @@ class Declarations(ByKey["Entity"]):
         if is_below:
             sources.add_own()
         if is_known:
-            query.reply(f"{self.prefix}/{key}", sources.to_json(), JSON)
+            query.reply_json(f"{self.prefix}/{key}", sources.to_json())

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from zenlake.admin.facts import NodeFacts
-from zenlake.admin.query import JSON, AdminQuery
+from zenlake.admin.query import AdminQuery
 from zenlake.errors import KeyExprError, LocalError
 from zenlake.keyexpr.canonical import validate
 from zenlake.routing.face import Face
@@ -108,7 +108,7 @@ class Explain:
         shown["source_drops"] = self._drops(self._counters(explained.source), _LOST_INWARD)
         refused = _REFUSED_QUERIES if is_query else _REFUSED_PUBLICATIONS
         shown["refusals"] = _positive(self._dispatcher.tables.counters.as_dict(), refused)
-        query.reply(self.pattern, json.dumps(shown).encode(), JSON)
+        query.reply_json(self.pattern, json.dumps(shown))
 
     def _source(self, query: AdminQuery) -> Face:
         """The neighbour that the message comes from."""

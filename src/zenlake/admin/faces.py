@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING
 
 from zenlake.admin.facts import NodeFacts
-from zenlake.admin.query import JSON, AdminQuery
+from zenlake.admin.query import AdminQuery
 
 if TYPE_CHECKING:
     from zenlake.routing.tables import Tables
@@ -31,7 +31,7 @@ class NodeCounters:
             "memory_bytes_max": self._tables.memory.limit_bytes,
             "refusals": self._tables.counters.as_dict(),
         }
-        query.reply(self.pattern, json.dumps(counters).encode(), JSON)
+        query.reply_json(self.pattern, json.dumps(counters))
         if self._tables.work.steps <= 0:
             yield
 
@@ -49,7 +49,7 @@ class FaceCounters:
         for transport in self._facts.transports():
             key = f"{self._prefix}/{transport.session().zid}"
             if query.concerns(key):
-                query.reply(key, json.dumps(transport.counters()).encode(), JSON)
+                query.reply_json(key, json.dumps(transport.counters()))
             self._tables.work.steps -= 1
             if self._tables.work.steps <= 0:
                 yield

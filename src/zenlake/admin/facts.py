@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from zenlake.routing.face import Face
 
 
-class SessionFacts(NamedTuple):
+class SessionEntry(NamedTuple):
     """One open transport, or one member of a multicast group."""
 
     zid: ZenohId
@@ -26,7 +26,7 @@ class SessionFacts(NamedTuple):
 class TransportFacts(Protocol):
     """One open transport; its methods are called under the node's lock, perhaps much later."""
 
-    def session(self) -> SessionFacts: ...
+    def session(self) -> SessionEntry: ...
 
     def counters(self) -> dict[str, object]:
         """Numbers and texts, and dictionaries of such, by name."""
@@ -44,7 +44,7 @@ class NodeFacts(Protocol):
         """The open transport with a neighbour."""
         ...
 
-    def group_members(self) -> list[SessionFacts]: ...
+    def group_members(self) -> list[SessionEntry]: ...
 
     def group_drops(self, face: Face) -> dict[str, int] | None:
         """Messages lost, by cause: to a multicast group, or from one of its members."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zenlake.admin.by_key import ByKey
-from zenlake.admin.query import JSON, AdminQuery
+from zenlake.admin.query import AdminQuery
 from zenlake.admin.sources import Sources
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     """Interests in the same key."""
 
 
-class Interests(ByKey["Twins"]):
+class InterestsTopic(ByKey["Twins"]):
     """The interests in declarations of one kind."""
 
     __slots__ = ()
@@ -48,4 +48,4 @@ class Interests(ByKey["Twins"]):
             work.steps -= 1
             if work.steps <= 0:
                 yield
-        query.reply(f"{self.prefix}/{key}", sources.to_json(), JSON)
+        query.reply_json(f"{self.prefix}/{key}", sources.to_json())

@@ -31,7 +31,7 @@ REPLY_STEPS: Final = 64
 
 _CHARACTERS_PER_STEP: Final = 8
 
-JSON: Final = Encoding.parse("application/json")
+_JSON: Final = Encoding.parse("application/json")
 TEXT: Final = Encoding.parse("text/plain")
 
 
@@ -71,6 +71,9 @@ class AdminQuery:
     def reply(self, key: str, payload: bytes, encoding: Encoding) -> None:
         self._respond(key, Reply(Put(payload, encoding=encoding)))
         self._work.steps -= REPLY_STEPS
+
+    def reply_json(self, key: str, text: str) -> None:
+        self.reply(key, text.encode(), _JSON)
 
     def fail(self, text: str) -> None:
         """Send an error instead of a reply."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from zenlake.admin.facts import NodeFacts, SessionFacts
+from zenlake.admin.facts import NodeFacts, SessionEntry
 from zenlake.admin.graph import weight_of
-from zenlake.admin.query import JSON, AdminQuery
+from zenlake.admin.query import AdminQuery
 from zenlake.admin.version import version_text
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ class Root:
             "zid": str(self._tables.zid),
         }
         text = f'{_json(own)[:-1]},"sessions":[{",".join(sessions)}]}}'
-        query.reply(self.pattern, text.encode(), JSON)
+        query.reply_json(self.pattern, text)
 
-    def _session(self, session: SessionFacts) -> str:
+    def _session(self, session: SessionEntry) -> str:
         shown: dict[str, object] = {
             "peer": str(session.zid),
             "whatami": str(session.whatami),

@@ -33,13 +33,13 @@ class Sources:
         """Add this node: to nodes beside and above it, declarations from below are its own."""
         self._by_role[self._own_role][str(self._own_zid)] = None
 
-    def to_json(self) -> bytes:
+    def to_json(self) -> str:
         lists = {
             "routers": list(self._by_role[WhatAmI.ROUTER]),
             "peers": list(self._by_role[WhatAmI.PEER]),
             "clients": list(self._by_role[WhatAmI.CLIENT]),
         }
-        return json.dumps(lists, separators=(",", ":")).encode()
+        return json.dumps(lists, separators=(",", ":"))
 
 
 def role_in_region(face: Face, own_role: WhatAmI) -> WhatAmI:

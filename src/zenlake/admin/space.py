@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Protocol
 
 from zenlake.admin.config_writes import refusal_of
-from zenlake.admin.declarations import Declarations
+from zenlake.admin.declarations import DeclarationsTopic
 from zenlake.admin.explain import Explain
 from zenlake.admin.faces import FaceCounters, NodeCounters
 from zenlake.admin.facts import NodeFacts
 from zenlake.admin.graph import Graph
-from zenlake.admin.interests import Interests
+from zenlake.admin.interests import InterestsTopic
 from zenlake.admin.metrics import Metrics
 from zenlake.admin.query import AdminQuery
 from zenlake.admin.root import Root
@@ -80,11 +80,11 @@ class AdminSpace(Outlet):
             Metrics(root, tables, facts, report),
             Graph(root, tables),
             Successors(root, tables),
-            Declarations(root, "subscriber", SUBSCRIBER, tables),
-            Declarations(root, "queryable", QUERYABLE, tables),
-            Declarations(root, "token", TOKEN, tables),
-            Interests(root, "publisher", SUBSCRIBER, tables),
-            Interests(root, "querier", QUERYABLE, tables),
+            DeclarationsTopic(root, "subscriber", SUBSCRIBER, tables),
+            DeclarationsTopic(root, "queryable", QUERYABLE, tables),
+            DeclarationsTopic(root, "token", TOKEN, tables),
+            InterestsTopic(root, "publisher", SUBSCRIBER, tables),
+            InterestsTopic(root, "querier", QUERYABLE, tables),
             NodeCounters(root, tables, facts),
             FaceCounters(root, tables, facts),
             Explain(root, dispatcher, facts, self._face),
@@ -95,8 +95,7 @@ class AdminSpace(Outlet):
     def _declare(self, body: DeclareQueryable | DeclareSubscriber) -> None:
         self._dispatcher.receive(self._face, Declare(body, qos=_CONTROL), True, 0.0)
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
-        """Receive a message from routing."""
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         if isinstance(message, Request):
             self._receive(AdminQuery(self._dispatcher, self._face, self._tables.work, key, message))
         elif isinstance(message, Push):

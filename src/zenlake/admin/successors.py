@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Final
 
-from zenlake.admin.query import JSON, AdminQuery
+from zenlake.admin.query import AdminQuery
 from zenlake.errors import LocalError
 from zenlake.routing.network.report import successor, successors
 from zenlake.wire import ZenohId
@@ -37,7 +37,7 @@ class Successors:
             if pair is not None:
                 key = f"{self._prefix}/src/{pair.source}/dst/{pair.destination}"
                 if query.concerns(key):
-                    query.reply(key, f'"{pair.successor}"'.encode(), JSON)
+                    query.reply_json(key, f'"{pair.successor}"')
                 work.steps -= _PAIR_STEPS
             if pair is None or work.steps <= 0:
                 yield
@@ -53,5 +53,5 @@ class Successors:
             return True  # no node has such an id
         hop = yield from successor(network, source, destination)
         if hop is not None:
-            query.reply(query.key, f'"{hop}"'.encode(), JSON)
+            query.reply_json(query.key, f'"{hop}"')
         return True

@@ -60,10 +60,9 @@ class SocketErrors:
 
     def _warn(self, error: OSError, consequence: str) -> None:
         with self._lock:
-            if not self._warnings.admit(consequence, time.monotonic()):
-                return
-            more = self._warnings.suppressed_text(consequence)
-        log.warning("%s: %s: %s%s", self.endpoint, consequence, error, more)
+            more = self._warnings.admit(consequence, time.monotonic())
+        if more is not None:
+            log.warning("%s: %s: %s%s", self.endpoint, consequence, error, more)
 
     def clear(self) -> None:
         """Reset the pause after a successful call. Hot: called for each datagram."""

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Final
 from zenlake.errors import ZenlakeError
 from zenlake.links import Link, LinkError, Listener, TlsError, is_group, listen
 from zenlake.links.addresses import split_address
-from zenlake.node.handshake import Conversation
+from zenlake.node.handshake import HandshakeBatches
+from zenlake.node.link_log import host_of
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.tap import tap_link
 from zenlake.node.threads import ThreadError, join_threads, start_thread
@@ -124,7 +125,7 @@ class Accepting:
         Deployed nodes refuse the next link. This one ends the oldest handshake of the address that
         has most of them, so that one address cannot keep others out.
         """
-        source = _source_of(link)
+        source = host_of(link.dst)
         thread = threading.Thread(
             target=self._run_handshake, args=(link, check), name="zenlake handshake", daemon=True
         )
@@ -163,12 +164,12 @@ class Accepting:
         So a new address never displaces others. Where no address has more than one handshake, it is
         the oldest link of all.
         """
-        counts = Counter(_source_of(link) for link in self._pending)
+        counts = Counter(host_of(link.dst) for link in self._pending)
         most, count = counts.most_common(1)[0]
         if 0 < counts[newcomer] >= count - 1:
             most = newcomer
         self._ending = [thread for thread in self._ending if thread.is_alive()]
-        return next(link for link in self._pending if _source_of(link) == most)
+        return next(link for link in self._pending if host_of(link.dst) == most)
 
     def _is_banned(self, link: Link) -> bool:
         """Whether wrong passwords banned the address; those over UDP do not ban it for TCP."""
@@ -209,7 +210,7 @@ class Accepting:
         deadline = time.monotonic() + node.settings.accept_timeout_s
         link.prepare(node.settings.accept_timeout_s)
         claims: list[TransportClaim] = []
-        source = _source_of(link)
+        source = host_of(link.dst)
 
         def admit(zid: ZenohId) -> CloseReason | None:
             claim = node.claims.accept(zid, deadline - time.monotonic(), source)
@@ -229,22 +230,22 @@ class Accepting:
             if init_syn:
                 tap.received(init_syn, False)
                 tap.sent(init_ack, False)
-        conversation = Conversation(link, deadline, node.settings.handshake_idle_s, tap)
+        handshake = HandshakeBatches(link, deadline, node.settings.handshake_idle_s, tap)
         try:
             while acceptor.agreed is None:
-                answer = acceptor.receive(conversation.receive(), time.monotonic())
+                answer = acceptor.receive(handshake.receive(), time.monotonic())
                 if acceptor.agreed is not None:
                     self._note_agreed(link)
                 if answer is not None:
-                    conversation.send(answer)
-            rest = conversation.pop_rest()
+                    handshake.send(answer)
+            rest = handshake.pop_rest()
             return LinkRunner(node, link, acceptor.agreed, claims[0], rest, tap)
         except ZenlakeError as error:
             if isinstance(error, AuthenticationError):
                 with self._lock:
                     self._auth_bans.failed(_ban_names(link)[0], time.monotonic())
             if isinstance(error, HandshakeError):
-                conversation.send_close(error)
+                handshake.send_close(error)
             for claim in claims:
                 node.claims.release(claim)
             if tap is not None:
@@ -297,12 +298,7 @@ class Accepting:
         join_threads(threads, timeout_s)
 
 
-def _source_of(link: Link) -> str:
-    """The address without the port."""
-    return link.dst.partition("/")[2].rpartition(":")[0]
-
-
 def _ban_names(link: Link) -> list[str]:
     """The name under which wrong passwords of a link are counted, then others that ban it."""
-    source = _source_of(link)
+    source = host_of(link.dst)
     return [source] if link.is_reliable else [f"udp/{source}", source]

@@ -8,12 +8,12 @@ import time
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
 
-from zenlake.admin.facts import SessionFacts, TransportFacts
+from zenlake.admin.facts import SessionEntry, TransportFacts
 from zenlake.admin.query import AdminQuery
 from zenlake.admin.space import AdminSpace
 from zenlake.node.link_log import printable
 from zenlake.node.stats import losses_of
-from zenlake.node.threads import ThreadError, join_thread, start_thread
+from zenlake.node.threads import ThreadError, ThreadOwner, start_thread
 from zenlake.routing.work import SLICE_STEPS
 from zenlake.warning_limiter import WarningLimiter
 
@@ -28,31 +28,25 @@ if TYPE_CHECKING:
 _log: Final = logging.getLogger("zenlake.admin")
 
 
-class Admin:
+class Admin(ThreadOwner):
     """The admin space. An answer of several steps has a thread: its requester may read slowly."""
 
     def __init__(self, node: Node) -> None:
+        super().__init__("zenlake admin")
         self._node = node
         self._limiter = WarningLimiter()
         self._work: SimpleQueue[AdminQuery | str | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="zenlake admin", daemon=True)
         with node.locked:
             self._space = AdminSpace(
                 node.dispatcher,
                 node.settings.admin,
-                Facts(node),
+                AdminFacts(node),
                 self._work.put,
                 self._report,
             )
 
-    def start(self) -> None:
-        start_thread(self._thread)
-
     def close(self) -> None:
         self._work.put(None)
-
-    def join(self, timeout_s: float) -> None:
-        join_thread(self._thread, timeout_s)
 
     def _run(self) -> None:
         """Start answers, and log: neither is done under the node's lock."""
@@ -60,9 +54,9 @@ class Admin:
             if isinstance(work, str):
                 _log.warning(work)
             else:
-                self._start(work)
+                self._start_answer(work)
 
-    def _start(self, query: AdminQuery) -> None:
+    def _start_answer(self, query: AdminQuery) -> None:
         thread = threading.Thread(
             target=self._answer, args=(query,), name="zenlake admin answer", daemon=True
         )
@@ -85,8 +79,9 @@ class Admin:
     def _report(self, text: str) -> None:
         """Log why something was refused, at most once in a while for each kind of text."""
         kind = text.partition("`")[0]
-        if self._limiter.admit(kind, time.monotonic()):
-            self._work.put(printable(text) + self._limiter.suppressed_text(kind))
+        more = self._limiter.admit(kind, time.monotonic())
+        if more is not None:
+            self._work.put(printable(text) + more)
 
 
 class LinkTransport:
@@ -95,11 +90,11 @@ class LinkTransport:
     def __init__(self, runner: LinkRunner) -> None:
         self._runner = runner
 
-    def session(self) -> SessionFacts:
+    def session(self) -> SessionEntry:
         runner = self._runner
         face = runner.face
         link = runner.link
-        return SessionFacts(
+        return SessionEntry(
             runner.agreed.zid,
             runner.agreed.role,
             None if face is None else face.region.name,
@@ -147,7 +142,7 @@ def _routing_counters(face: Face) -> dict[str, object]:
     }
 
 
-class Facts:
+class AdminFacts:
     """The facts about a node that its admin space shows."""
 
     def __init__(self, node: Node) -> None:
@@ -163,12 +158,12 @@ class Facts:
         runner = self._node.runners.get(zid)
         return None if runner is None else LinkTransport(runner)
 
-    def group_members(self) -> list[SessionFacts]:
-        found: list[SessionFacts] = []
+    def group_members(self) -> list[SessionEntry]:
+        found: list[SessionEntry] = []
         for group in self._node.groups:
             for transport, link in zip(group.transports(), group.links(), strict=False):
                 found.append(
-                    SessionFacts(
+                    SessionEntry(
                         transport.zid, transport.whatami, None, link.group, [(link.src, link.dst)]
                     )
                 )

@@ -11,30 +11,22 @@ from zenlake.wire import WhatAmI, ZenohId
 ALL_ROLES: Final = int(WhatAmI.ROUTER | WhatAmI.PEER | WhatAmI.CLIENT)
 
 
-class AutoconnectStrategy:
-    """`autoconnect_strategy`: whether the node with the smaller id leaves connecting to others."""
-
-    __slots__ = ("greater_zid_only",)
-
-    def __init__(self, greater_zid_only: int = 0) -> None:
-        self.greater_zid_only = greater_zid_only  # the roles for which it is `greater-zid`
-
-    def allows(self, own: ZenohId, other: ZenohId, role: WhatAmI) -> bool:
-        return not self.greater_zid_only & role or other < own
-
-    @staticmethod
-    def of(value: object) -> AutoconnectStrategy:
-        if value is None:
-            return AutoconnectStrategy()
-        if isinstance(value, Mapping):
-            mask = 0
-            for role in WhatAmI:
-                mask |= _strategy_mask(value.get(f"to_{role}")) & role
-            return AutoconnectStrategy(mask)
-        return AutoconnectStrategy(_strategy_mask(value))
+def greater_zid_roles(strategy: object) -> int:
+    """The roles for which a configured strategy is `greater-zid`: only the greater id connects."""
+    if not isinstance(strategy, Mapping):
+        return _roles_of(strategy)
+    mask = 0
+    for role in WhatAmI:
+        mask |= _roles_of(strategy.get(f"to_{role}")) & role
+    return mask
 
 
-def _strategy_mask(word: object) -> int:
+def _roles_of(word: object) -> int:
     if word not in (None, "always", "greater-zid"):
         raise LocalError(f"autoconnect_strategy is always or greater-zid, not {word!r}")
     return ALL_ROLES if word == "greater-zid" else 0
+
+
+def may_connect(own: ZenohId, other: ZenohId, role: WhatAmI, greater_zid_roles: int) -> bool:
+    """Whether the node `own` connects to `other`, or leaves that to it."""
+    return not greater_zid_roles & role or other < own

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from zenlake.errors import LocalError, ZenlakeError
 from zenlake.links import LinkError, UnsupportedLink, connect
 from zenlake.node.backoff import Backoff
-from zenlake.node.handshake import Conversation
+from zenlake.node.handshake import HandshakeBatches
 from zenlake.node.link_runner import LinkRunner
 from zenlake.node.tap import tap_link
-from zenlake.node.threads import join_thread, start_thread
+from zenlake.node.threads import ThreadOwner
 from zenlake.protocol.errors import HandshakeError, RefusedByPeer
 from zenlake.protocol.opening import Opener
 from zenlake.wire import CloseReason, EndPoint, Init, ZenohId, decode_transport
@@ -47,25 +47,25 @@ def open_transport(
     link = connect(endpoint, node.settings.links, timeout_s, node.is_over)
     with node.opening(link):
         tap = tap_link(node.tap, link, is_accepted=False)
-        conversation = Conversation(link, deadline, node.settings.handshake_idle_s, tap)
+        handshake = HandshakeBatches(link, deadline, node.settings.handshake_idle_s, tap)
         opener = Opener(node.offer(link, endpoint), expected_zid, not link.is_reliable)
         claim = None
         try:
-            conversation.send(opener.start())
+            handshake.send(opener.start())
             while opener.agreed is None:
-                batch = conversation.receive()
+                batch = handshake.receive()
                 answer = opener.receive(batch)
                 if answer is not None:
                     zid = _zid_of(batch)
                     claim = node.claims.open(zid)
                     if claim is None:
                         raise AlreadyConnected(zid)
-                    conversation.send(answer)
+                    handshake.send(answer)
             assert claim is not None
-            runner = LinkRunner(node, link, opener.agreed, claim, conversation.pop_rest(), tap)
+            runner = LinkRunner(node, link, opener.agreed, claim, handshake.pop_rest(), tap)
         except BaseException as error:
             if isinstance(error, HandshakeError):
-                conversation.send_close(error)
+                handshake.send_close(error)
             link.close()
             if tap is not None:
                 tap.close()
@@ -84,7 +84,7 @@ def _zid_of(init_ack: bytes) -> ZenohId:
     return message.zid
 
 
-def why_not(endpoint: EndPoint, error: ZenlakeError) -> str:
+def failure_text(endpoint: EndPoint, error: ZenlakeError) -> str:
     """Why there is no transport, as text for the user."""
     if isinstance(error, RefusedByPeer):
         return f"refused by {endpoint}: {error.cause}"
@@ -94,16 +94,18 @@ def why_not(endpoint: EndPoint, error: ZenlakeError) -> str:
 
 
 def causes_text(causes: Mapping[EndPoint, str]) -> str:
+    """The last cause for each endpoint, to follow an error text; empty if there is none."""
     return "".join(f" {cause};" for cause in causes.values()).removesuffix(";")
 
 
-class Connector:
+class Connector(ThreadOwner):
     """Keeps a transport to one of some endpoints, in a thread of its own.
 
     `connected` is set from the first success on; `given_up` if there will be none.
     """
 
     def __init__(self, node: Node, endpoints: list[EndPoint], retry: Retry) -> None:
+        super().__init__(f"zenlake connect {endpoints[0]}" if endpoints else "zenlake connect")
         self.endpoints = endpoints
         self.connected = threading.Event()
         self.given_up = threading.Event()
@@ -112,14 +114,6 @@ class Connector:
         self.backoff = Backoff(retry)
         self.causes: dict[EndPoint, str] = {}
         self._new_causes: list[str] = []
-        name = f"zenlake connect {endpoints[0]}" if endpoints else "zenlake connect"
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-
-    def start(self) -> None:
-        start_thread(self._thread)
-
-    def join(self, timeout_s: float) -> None:
-        join_thread(self._thread, timeout_s)
 
     def try_all(self) -> bool:
         """Try each endpoint once, until one works."""
@@ -146,7 +140,7 @@ class Connector:
         return self.runner is not None
 
     def _failed(self, endpoint: EndPoint, error: ZenlakeError) -> None:
-        cause = why_not(endpoint, error)
+        cause = failure_text(endpoint, error)
         log.debug("no connection: %s", cause)
         if self.causes.get(endpoint) != cause:
             self._new_causes.append(cause)
@@ -165,10 +159,6 @@ class Connector:
     def is_hopeless(self) -> bool:
         """Whether every later attempt must fail too."""
         return len(self.endpoints) == 1 and self.given_up.is_set()
-
-    def why_not(self) -> str:
-        """The last cause for each endpoint, to follow an error text; empty if there is none."""
-        return causes_text(self.causes)
 
     def _run(self) -> None:
         node = self._node

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.errors import LocalError, ZenlakeError
 from zenlake.links import is_supported
-from zenlake.node.connect import AlreadyConnected, causes_text, open_transport, why_not
+from zenlake.node.autoconnect import may_connect
+from zenlake.node.connect import AlreadyConnected, causes_text, failure_text, open_transport
 from zenlake.node.threads import ThreadError, join_threads, start_thread
 from zenlake.wire import EndPoint, WhatAmI, ZenohId
 
 if TYPE_CHECKING:
-    from zenlake.node.autoconnect import AutoconnectStrategy
     from zenlake.node.node import Node
     from zenlake.routing.gossip.gossip import GossipedNode
 
@@ -40,7 +40,11 @@ class Discovery:
         """Handle a HELLO."""
         settings = self._node.settings
         self._consider(
-            zid, role, locators, settings.multicast_autoconnect, settings.multicast_strategy
+            zid,
+            role,
+            locators,
+            settings.multicast_autoconnect,
+            settings.multicast_greater_zid_roles,
         )
 
     def gossiped(self, found: Sequence[GossipedNode]) -> None:
@@ -52,7 +56,7 @@ class Discovery:
                 one.role,
                 one.locators,
                 settings.gossip_autoconnect,
-                settings.gossip_strategy,
+                settings.gossip_greater_zid_roles,
             )
 
     def _consider(
@@ -61,11 +65,13 @@ class Discovery:
         role: WhatAmI,
         locators: Sequence[str],
         roles: int,
-        strategy: AutoconnectStrategy,
+        greater_zid_roles: int,
     ) -> None:
         node = self._node
         own = node.settings
-        if not roles & role or zid == own.zid or not strategy.allows(own.zid, zid, role):
+        if not roles & role or zid == own.zid:
+            return
+        if not may_connect(own.zid, zid, role, greater_zid_roles):
             return
         if own.role == WhatAmI.CLIENT or node.claims.has(zid):
             return  # a client keeps one transport
@@ -111,14 +117,12 @@ class Discovery:
 
 
 def connect_to(
-    node: Node, zid: ZenohId, locators: Sequence[str], causes: dict[EndPoint, str] | None = None
+    node: Node, zid: ZenohId, locators: Sequence[str], causes: dict[EndPoint, str]
 ) -> bool:
     """Try the locators of one node in order; returns whether there is a transport with the node.
 
     `causes` gets the reason for each locator that failed.
     """
-    if causes is None:
-        causes = {}
     for locator in locators:
         try:
             endpoint = EndPoint.parse(locator)
@@ -133,6 +137,6 @@ def connect_to(
         except AlreadyConnected:
             return True
         except ZenlakeError as error:
-            causes[endpoint] = why_not(endpoint, error)
+            causes[endpoint] = failure_text(endpoint, error)
             log.debug("no connection to node %s: %s", zid, causes[endpoint])
     return False

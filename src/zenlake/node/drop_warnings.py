@@ -37,7 +37,6 @@ class DropWarnings:
 
     def _warn(self, kind: str, text: str) -> None:
         with self._lock:
-            if not self._limiter.admit(kind, time.monotonic()):
-                return
-            more = self._limiter.suppressed_text(kind)
-        _log.warning("%s%s", text, more)
+            more = self._limiter.admit(kind, time.monotonic())
+        if more is not None:
+            _log.warning("%s%s", text, more)

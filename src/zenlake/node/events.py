@@ -14,7 +14,7 @@ Listener = Callable[[bool, TransportInfo, LinkInfo], None]
 
 
 class Events:
-    """Listeners get (is_open, transport, link), outside all locks, in the order of events.
+    """Listeners get (is_new, transport, link), outside all locks, in the order of events.
 
     A multicast transport has one link, as any other, so both change together.
     """
@@ -35,9 +35,9 @@ class Events:
         with self._lock:
             self._listeners = [one for one in self._listeners if one is not listener]
 
-    def report(self, came: bool, transport: TransportInfo, link: LinkInfo) -> None:
+    def report(self, is_new: bool, transport: TransportInfo, link: LinkInfo) -> None:
         for listener in self._listeners:
             try:
-                listener(came, transport, link)
+                listener(is_new, transport, link)
             except Exception:  # an exception of a listener must not end a transport
                 log.exception("a listener of transport events failed")

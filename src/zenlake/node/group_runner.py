@@ -24,7 +24,7 @@ from zenlake.node.group_taps import GroupTaps, locator_of
 from zenlake.node.info import LinkInfo, TransportInfo
 from zenlake.node.link_outlet import LinkOutlet
 from zenlake.node.stats import inbound_losses_of
-from zenlake.node.threads import ThreadError, join_thread, start_thread
+from zenlake.node.threads import ThreadError, ThreadOwner
 from zenlake.protocol.group import Group
 from zenlake.protocol.group_peer import (
     GroupEvent,
@@ -50,9 +50,7 @@ class GroupSender(AbstractSender):
 
     __slots__ = ("_group", "_sockets", "_taps", "dropped", "lock")
 
-    def __init__(
-        self, group: Group, sockets: MulticastSockets, taps: GroupTaps | None = None
-    ) -> None:
+    def __init__(self, group: Group, sockets: MulticastSockets, taps: GroupTaps | None) -> None:
         self._group = group
         self._sockets = sockets
         self._taps = taps
@@ -75,10 +73,11 @@ class GroupSender(AbstractSender):
                     self._taps.sent(unit, self._group.was_plain)
 
 
-class GroupRunner:
+class GroupRunner(ThreadOwner):
     """This node in one group."""
 
     def __init__(self, node: Node, endpoint: EndPoint) -> None:
+        super().__init__(f"zenlake group {endpoint.address}")
         own = node.settings
         self._node = node
         self.endpoint = endpoint
@@ -94,20 +93,17 @@ class GroupRunner:
             peers_max=own.group_peers_max,
         )
         self._sockets = open_sockets(endpoint)
-        self._group = Group(terms, os.urandom, time.monotonic(), node.budget)
+        self.group = Group(terms, os.urandom, time.monotonic(), node.budget)
         self._taps: GroupTaps | None = None
         if node.tap is not None:
             group = locator_of(self._sockets.group)
             self._taps = GroupTaps(node.tap, self._sockets.sources[0], group)
-        self._group.tap = self._taps
-        self.sender = GroupSender(self._group, self._sockets, self._taps)
+        self.group.tap = self._taps
+        self.sender = GroupSender(self.group, self._sockets, self._taps)
         self._outlet = LinkOutlet(self.sender, node.node_lock.touched, node.dispatcher.refusal)
         self._face: Face | None = None
         self._members: dict[GroupPeer, Face] = {}
         self._is_closed = False
-        self._thread = threading.Thread(
-            target=self._run, name=f"zenlake group {endpoint.address}", daemon=True
-        )
 
     def start(self) -> None:
         node = self._node
@@ -117,7 +113,7 @@ class GroupRunner:
                 node.zid, node.role, self._outlet, time.monotonic(), is_multicast=True
             )
         try:
-            start_thread(self._thread)
+            super().start()
         except ThreadError as error:
             self._leave()
             raise LinkError(str(self.endpoint), str(error)) from error
@@ -125,32 +121,32 @@ class GroupRunner:
     def _run(self) -> None:
         try:
             while not self._is_closed:
-                deadline = self._group.next_deadline()
+                deadline = self.group.next_deadline()
                 left = None if deadline == inf else deadline - time.monotonic()
                 for datagram in self._sockets.receive(left):
                     source = f"{datagram.source[0]}:{datagram.source[1]}"
                     now = time.monotonic()
                     with self.sender.lock:
-                        events = self._group.receive(datagram.data, source, now)
-                        sender = self._group.peers.get(source)
+                        events = self.group.receive(datagram.data, source, now)
+                        sender = self.group.peers.get(source)
                     self._handle_events(events, now)
                     if sender is not None:
                         self._warn_of_drop(sender)
                 now = time.monotonic()
-                if now >= self._group.next_deadline():
+                if now >= self.group.next_deadline():
                     self._handle_timeout(now)
         except LinkError as error:
             log.error("the group is left: %s", error)
             for peer in list(self._members):
-                self._change(PeerLeft(peer, error.cause))
+                self._add_or_remove(PeerLeft(peer, error.cause))
             with self.sender.lock:
-                self._group.peers.clear()
+                self.group.peers.clear()
         finally:
             self._leave()
 
     def _handle_timeout(self, now: float) -> None:
         with self.sender.lock:
-            events = self._group.handle_timeout(now)
+            events = self.group.handle_timeout(now)
         self._handle_events(events, now)
         for peer in self.peers():
             self._warn_of_drop(peer)
@@ -167,20 +163,20 @@ class GroupRunner:
             if isinstance(event, PeerDelivery):
                 self._deliver(event, now)
             else:
-                self._change(event)
+                self._add_or_remove(event)
 
-    def _change(self, event: PeerJoined | PeerLeft) -> None:
+    def _add_or_remove(self, event: PeerJoined | PeerLeft) -> None:
         """Add a member, or remove it with its declarations."""
         node, peer = self._node, event.peer
-        came = isinstance(event, PeerJoined)
+        is_new = isinstance(event, PeerJoined)
         with node.locked:
-            if came:
+            if is_new:
                 assert self._face is not None
                 peer.inbound.discards_publications = node.settings.discards_publications
                 self._members[peer] = node.dispatcher.add_member(self._face, peer.zid, peer.role)
             else:
                 node.dispatcher.remove_member(self._members.pop(peer), SLICE_STEPS)
-        node.events.report(came, self._describe(peer), self._describe_link(peer))
+        node.events.report(is_new, self._describe(peer), self._describe_link(peer))
 
     def _deliver(self, event: PeerDelivery, now: float) -> None:
         node = self._node
@@ -200,7 +196,7 @@ class GroupRunner:
     def _leave(self) -> None:
         node = self._node
         with self.sender.lock:
-            self._group.close()
+            self.group.close()
         self.sender.after_unlock(-1, False)
         with node.locked:
             for member in self._members.values():
@@ -213,7 +209,7 @@ class GroupRunner:
 
     def peers(self) -> list[GroupPeer]:
         with self.sender.lock:
-            return list(self._group.peers.values())
+            return list(self.group.peers.values())
 
     def drops_of(self, face: Face) -> dict[str, int] | None:
         """Lost messages by cause (node/stats.py): to this group, or from one of its members.
@@ -254,13 +250,6 @@ class GroupRunner:
     def close(self) -> None:
         self._is_closed = True
         self._sockets.wake()
-
-    @property
-    def machine(self) -> Group:
-        return self._group
-
-    def join(self, timeout_s: float) -> None:
-        join_thread(self._thread, timeout_s)
 
 
 def open_sockets(endpoint: EndPoint) -> MulticastSockets:

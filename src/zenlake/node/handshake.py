@@ -19,7 +19,7 @@ from zenlake.wire.framing import StreamDeframer, frame_batch
 _FAREWELL_S: Final = 0.1
 
 
-class Conversation:
+class HandshakeBatches:
     """The batches of a handshake on one link."""
 
     def __init__(

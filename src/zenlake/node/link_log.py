@@ -59,10 +59,9 @@ class LinkLog:
         if not _log.isEnabledFor(level):
             return
         with self._lock:
-            if not self._limiter.admit(kind, time.monotonic()):
-                return
-            more = self._limiter.suppressed_text(kind)
-        _log.log(level, "%s%s", printable(text), more)
+            more = self._limiter.admit(kind, time.monotonic())
+        if more is not None:
+            _log.log(level, "%s%s", printable(text), more)
 
 
 def printable(text: str) -> str:

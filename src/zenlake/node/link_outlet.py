@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zenlake.node.abstract_sender import DROPPED, FULL, TOO_LARGE, AbstractSender
-from zenlake.routing.outlet import Outlet, Refusal
+from zenlake.routing.outlet import LastRefusal, Outlet
 from zenlake.wire.defaults import DEFAULT_QOS_BYTE
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.push_run import Portion
@@ -20,7 +20,9 @@ class LinkOutlet(Outlet):
 
     __slots__ = ("_refusal", "_touched", "full", "is_blocking", "is_touched", "sender")
 
-    def __init__(self, sender: AbstractSender, touched: list[LinkOutlet], refusal: Refusal) -> None:
+    def __init__(
+        self, sender: AbstractSender, touched: list[LinkOutlet], refusal: LastRefusal
+    ) -> None:
         self.sender = sender
         self._touched = touched
         self._refusal = refusal
@@ -28,7 +30,7 @@ class LinkOutlet(Outlet):
         self.full = -1  # the priority whose queue is full; -1 if none is
         self.is_blocking = False
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         qos: QoS | None = message.qos  # type: ignore[attr-defined]  # all have it
         byte = DEFAULT_QOS_BYTE if qos is None else qos.byte
         out = BytesWriter()
@@ -49,7 +51,7 @@ class LinkOutlet(Outlet):
     def drops_run(self, count: int, qos: int, reliable: bool) -> bool:
         return self.sender.drops_run(count, qos, reliable)
 
-    def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
+    def push_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
         outcome = DROPPED
         for portion in portions:
             outcome = self.sender.push_portion(portion, qos, reliable, outcome != DROPPED)

@@ -7,15 +7,14 @@ A link that was silent for a while is left to a thread that waits for all such l
 (idle_links.py).
 
 A reader also runs callbacks. If one takes long, another reader takes over (reader_handover.py),
-beginning with the messages that this one has read and not handed on; this thread only finishes the
-callback.
+beginning with the messages that this one has read and not handed on (receive_queue.py); this thread
+only finishes the callback.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from math import inf
 from typing import TYPE_CHECKING, Final
 
@@ -24,8 +23,8 @@ from zenlake.node.before_waiting import flush_all_nodes, flush_senders
 from zenlake.node.idle_links import IDLE_LINKS, IS_SUPPORTED, PATIENCE_S
 from zenlake.node.node_lock import MESSAGES_PER_LOCK, Links
 from zenlake.node.reader_handover import READER_HANDOVER
+from zenlake.node.receive_queue import ReceiveQueue
 from zenlake.node.threads import ThreadError, join_thread, start_thread
-from zenlake.protocol.delivery import Delivery
 from zenlake.protocol.errors import TransportError
 from zenlake.routing.face import Face
 from zenlake.session.sink import Sink
@@ -37,33 +36,25 @@ if TYPE_CHECKING:
 _BUSY_S: Final = 0.2
 # This many bytes, read at once, are decoded and routed by one reader at a time (node_lock.py).
 _BULK_BYTES: Final = 16 * 1024
-# This many batches and messages are decoded before they are routed: about a millisecond.
-_UNITS_PER_DECODE: Final = 1024
 # Up to this many bytes of an idle link are decoded at once: most of them are KEEP_ALIVE.
 _SHORT_BYTES: Final = 1024
 
 
-class LinkReader:
-    """The thread that reads a link, and the messages that it has read and not handed on."""
+class LinkReader(ReceiveQueue):
+    """The thread that reads a link and hands on its messages."""
 
     def __init__(self, runner: LinkRunner, early: bytes) -> None:
+        super().__init__(runner.transport)
         self._runner = runner
         self.link = runner.link
-        self.transport = runner.transport
         self.node_lock = runner.node_lock
         self._readers_in_callbacks = self.node_lock.activity.readers_in_callbacks
         self._unflushed_senders = self.node_lock.activity.unflushed_senders
         self.face: Face | None = None
         self._early = early  # bytes that arrived with the last batch of the handshake
-        self._deliveries: deque[Delivery] = deque()  # read, not yet handed to routing
-        self._handed_on = 0  # messages of the first delivery that routing has
-        self._failure: TransportError | None = None  # raised after the deliveries
         self._is_bulk = False  # whether many bytes were read at once
         self._left_links: Links = None  # full links: the thread for idle links must not wait
         self._left_sinks: list[Sink] | None = None
-        self.lock = threading.Lock()
-        """The lock of the inbound half of the transport."""
-
         self._patience_s = inf  # how long a reader waits for messages
         self._busy_at = runner.opened_at  # when the last message came
         self._reading_since = inf  # since when it waits for bytes; inf while it works
@@ -174,12 +165,6 @@ class LinkReader:
             data = b""  # freed while the link is silent
         return self._runner.cause
 
-    def _pop_failure(self) -> TransportError:
-        """Remove and return the failure: with its traceback, it would be a cycle if kept here."""
-        failure, self._failure = self._failure, None
-        assert failure is not None
-        return failure
-
     def _leave_idle(self) -> bool:
         """Leave the link to the thread for idle links, which calls `wake`; False if it cannot."""
         descriptor = self.link.begin_idle()
@@ -238,12 +223,6 @@ class LinkReader:
             )
             self._note_handed_on(first, after)
 
-    def _note_handed_on(self, first: Delivery, after: int) -> None:
-        self._handed_on = after
-        if after >= len(first.messages):
-            self._handed_on = 0
-            self._deliveries.popleft()
-
     def _finish_left(self) -> None:
         """Finish the work that the thread for idle links left to a reader."""
         links, self._left_links = self._left_links, None
@@ -295,20 +274,6 @@ class LinkReader:
         if self.transport.inbound.reassembly.report is not None:
             self.warn_of_drop()
 
-    def _decode(self, data: bytes, now: float) -> None:
-        inbound = self.transport.inbound
-        try:
-            with self.lock:
-                if data:
-                    deliveries = inbound.receive(data, now, _UNITS_PER_DECODE)
-                else:
-                    deliveries = inbound.receive_more(now, _UNITS_PER_DECODE)
-            self._deliveries.extend(deliveries)
-        except TransportError as error:
-            # The traceback is removed: its frames refer to this reader.
-            self._failure = error.with_traceback(None)
-            self._deliveries.extend(error.deliveries)
-
     def warn_of_drop(self) -> None:
         reassembly = self.transport.inbound.reassembly
         dropped, reassembly.report = reassembly.report, None
@@ -357,14 +322,6 @@ class LinkReader:
             node_lock.end_bulk()
             self._discover()
         return True
-
-    def _has_more(self, handed_on: int = 0) -> bool:
-        """Whether more messages were read than these of the first delivery."""
-        deliveries = self._deliveries
-        if not deliveries:
-            return self.transport.inbound.has_more
-        is_rest = len(deliveries) == 1 and handed_on >= len(deliveries[0].messages)
-        return not is_rest or self.transport.inbound.has_more
 
     def _discover(self) -> None:
         node = self._runner.node

@@ -45,7 +45,7 @@ class LinkRunner:
         agreed: Agreed,
         claim: TransportClaim,
         early: bytes,
-        tap: LinkTap | None = None,
+        tap: LinkTap | None,
     ) -> None:
         self.node = node
         self.node_lock = node.node_lock
@@ -115,10 +115,10 @@ class LinkRunner:
             raise
         node.note_deadline(self)
 
-    def _report_event(self, came: bool) -> None:
+    def _report_event(self, is_new: bool) -> None:
         events = self.node.events
         if events.has_listeners:
-            events.report(came, self.info, self.link_info())
+            events.report(is_new, self.info, self.link_info())
 
     def link_info(self) -> LinkInfo:
         """The description of the link, made on demand: the interfaces take a system call."""

@@ -71,7 +71,6 @@ class Node:
         self.locked = Locked(node_lock.begin, node_lock.end)
         self.end_reply = node_lock.end_reply
         self.add_session = node_lock.add_session
-        self.remove_session = node_lock.remove_session
         self.wake_timer = node_lock.wake_timer
         self.settings = settings
         self.zid: ZenohId = settings.zid
@@ -327,18 +326,14 @@ class Node:
                 for runner in due:
                     self._link_deadlines.add(runner, now)
 
-    def _all_runners(self) -> list[LinkRunner]:
-        """Serve keep-alives and leases without the lock, so that they do not wait for routing."""
-        return list(self.runners.values())
-
     # --- state ---------------------------------------------------------------------------------
 
     def transports(self) -> list[TransportInfo]:
-        found = [runner.info for runner in self._all_runners()]
+        found = [runner.info for runner in list(self.runners.values())]
         return found + [one for group in self.groups for one in group.transports()]
 
     def links(self) -> list[LinkInfo]:
-        found = [runner.link_info() for runner in self._all_runners()]
+        found = [runner.link_info() for runner in list(self.runners.values())]
         return found + [one for group in self.groups for one in group.links()]
 
     def locators(self) -> list[str]:
@@ -346,7 +341,7 @@ class Node:
 
     def stats(self) -> dict[str, int]:
         """Counters of traffic, and of losses by cause."""
-        return stats_of(self, self._all_runners())
+        return stats_of(self, list(self.runners.values()))
 
 
 def qos_link_of(endpoint: EndPoint) -> QoSLink | None:

@@ -340,9 +340,6 @@ class NodeLock:
         """An application in this process; between `begin` and `end`."""
         self._sessions = [*self._sessions, session]
 
-    def remove_session(self, session: SessionCore) -> None:
-        self._sessions = [one for one in self._sessions if one is not session]
-
     def wake_timer(self) -> None:
         """Wake the timer for a session. Finalizers call it too: it acquires no lock."""
         self.timer.wake()

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import threading
 
-from zenlake.limits import UNSENT_PROCESS_BYTES_MAX
-
 
 class QueueBudget:
     """The bytes that wait in the queues of all links; each sender uses it under its own lock."""
 
     __slots__ = ("_lock", "held_bytes", "limit_bytes")
 
-    def __init__(self, limit_bytes: int = UNSENT_PROCESS_BYTES_MAX) -> None:
+    def __init__(self, limit_bytes: int) -> None:
         self.limit_bytes = limit_bytes
         self.held_bytes = 0
         self._lock = threading.Lock()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable
 from math import inf
@@ -14,14 +13,14 @@ from zenlake.links.multicast import Address, ReceivedDatagram
 from zenlake.node.group_taps import locator_of
 from zenlake.node.settings import NodeSettings
 from zenlake.node.tap import Tap
-from zenlake.node.threads import ThreadError, join_thread, start_thread
+from zenlake.node.threads import ThreadError, ThreadOwner
 from zenlake.protocol.scouting import Answerer, ScoutedNode, Scouter
 from zenlake.wire import EndPoint, WhatAmIMatcher, ZenohId
 
 log = logging.getLogger("zenlake.node")
 
 
-class Scouting:
+class Scouting(ThreadOwner):
     """One multicast group: SCOUTs of a Scouter go out, HELLOs come in; an Answerer sends ours.
 
     Either may be missing. `found` is called for every HELLO, by the scouting thread.
@@ -33,19 +32,19 @@ class Scouting:
         scouter: Scouter | None,
         answerer: Answerer | None,
         found: Callable[[ScoutedNode], None],
-        tap: Tap | None = None,
+        tap: Tap | None,
     ) -> None:
+        super().__init__("zenlake scouting")
         self._sockets = sockets
         self._tap = tap
         self._scouter = scouter
         self._answerer = answerer
         self._found = found
         self._is_closed = False
-        self._thread = threading.Thread(target=self._run, name="zenlake scouting", daemon=True)
 
     def start(self) -> None:
         try:
-            start_thread(self._thread)
+            super().start()
         except ThreadError as error:
             self._sockets.close()
             raise LinkError(self._sockets.endpoint, str(error)) from error
@@ -93,9 +92,6 @@ class Scouting:
     def close(self) -> None:
         self._is_closed = True
         self._sockets.wake()
-
-    def join(self, timeout_s: float) -> None:
-        join_thread(self._thread, timeout_s)
 
 
 def scout(

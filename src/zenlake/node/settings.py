@@ -27,7 +27,7 @@ from zenlake.limits import (
     UNSENT_PROCESS_BYTES_MAX,
 )
 from zenlake.links.options import LinkSettings
-from zenlake.node.autoconnect import ALL_ROLES, AutoconnectStrategy
+from zenlake.node.autoconnect import ALL_ROLES, greater_zid_roles
 from zenlake.node.config_values import ROLES, ConfigValues, Get
 from zenlake.node.retry import Retry
 from zenlake.node.users_file import read_users
@@ -77,9 +77,9 @@ class NodeSettings:
         self.multicast_ttl = 1
         self.multicast_listen = True
         self.multicast_autoconnect = 0 if is_router else ALL_ROLES
-        self.multicast_strategy = AutoconnectStrategy()
+        self.multicast_greater_zid_roles = 0
         self.gossip_autoconnect = 0 if is_router else ALL_ROLES
-        self.gossip_strategy = AutoconnectStrategy()
+        self.gossip_greater_zid_roles = 0
         self.open_timeout_s = DEFAULT_HANDSHAKE_TIMEOUT_MS / 1000
         self.accept_timeout_s = DEFAULT_HANDSHAKE_TIMEOUT_MS / 1000
         self.accept_pending = HANDSHAKES_MAX
@@ -179,10 +179,12 @@ def _read_scouting(settings: NodeSettings, values: ConfigValues) -> None:
     own.multicast_ttl = values.whole(f"{path}/ttl", own.multicast_ttl)
     own.multicast_listen = values.flag(f"{path}/listen", own.multicast_listen)
     own.multicast_autoconnect = values.roles(f"{path}/autoconnect", own.multicast_autoconnect)
-    own.multicast_strategy = AutoconnectStrategy.of(values.value(f"{path}/autoconnect_strategy"))
+    strategy = values.value(f"{path}/autoconnect_strategy")
+    own.multicast_greater_zid_roles = greater_zid_roles(strategy)
     path = "scouting/gossip"
     own.gossip_autoconnect = values.roles(f"{path}/autoconnect", own.gossip_autoconnect)
-    own.gossip_strategy = AutoconnectStrategy.of(values.value(f"{path}/autoconnect_strategy"))
+    strategy = values.value(f"{path}/autoconnect_strategy")
+    own.gossip_greater_zid_roles = greater_zid_roles(strategy)
 
 
 def _read_transport(settings: NodeSettings, values: ConfigValues) -> None:

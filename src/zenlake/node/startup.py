@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 from zenlake.errors import ZenlakeError
 from zenlake.links import LinkError, check_supported, is_group
 from zenlake.links.addresses import split_address
-from zenlake.node.connect import Connector
+from zenlake.node.connect import Connector, causes_text
 from zenlake.node.discovery import connect_to
 from zenlake.node.scouting import scout
-from zenlake.node.threads import join_thread, start_thread
+from zenlake.node.threads import ThreadOwner
 from zenlake.protocol.scouting import Answerer, ScoutedNode
 from zenlake.routing.region import EQUAL
 from zenlake.wire import EndPoint, WhatAmI
@@ -64,22 +64,14 @@ def _listen(node: Node) -> None:
     node.update_locators()
 
 
-class Binder:
+class Binder(ThreadOwner):
     """Tries to bind one endpoint until it works."""
 
     def __init__(self, node: Node, endpoint: EndPoint) -> None:
+        super().__init__(f"zenlake bind {endpoint}")
         self._node = node
         self._endpoint = endpoint
         self._retry = node.settings.listen_retry.for_endpoint(endpoint)
-        self._thread = threading.Thread(
-            target=self._run, name=f"zenlake bind {endpoint}", daemon=True
-        )
-
-    def start(self) -> None:
-        start_thread(self._thread)
-
-    def join(self, timeout_s: float) -> None:
-        join_thread(self._thread, timeout_s)
 
     def bind(self, patience_s: float | None) -> None:
         """Try for that long, None for ever; raises the last LinkError if that fails."""
@@ -125,7 +117,9 @@ def _open_client(node: Node) -> None:
     node.connectors.append(connector)
     if not _connects_in_time(node, connector) and settings.connect_exit_on_failure:
         listed = ", ".join(str(endpoint) for endpoint in settings.connect)
-        raise ZenlakeError(f"Unable to connect to any of [{listed}]!{connector.why_not()}")
+        raise ZenlakeError(
+            f"Unable to connect to any of [{listed}]!{causes_text(connector.causes)}"
+        )
     connector.warn()
     connector.start()
 
@@ -199,7 +193,9 @@ def _open_scouting_client(node: Node) -> None:
     connector = ScoutingConnector(node)
     node.connectors.append(connector)
     if not connector.try_all():
-        raise ZenlakeError(f"Unable to connect to any scouted peer or router!{connector.why_not()}")
+        raise ZenlakeError(
+            f"Unable to connect to any scouted peer or router!{causes_text(connector.causes)}"
+        )
     connector.start()
 
 
@@ -256,7 +252,9 @@ def _wait_for_connectors(node: Node) -> None:
         deadline = inf if left is None else time.monotonic() + left
         while not connector.connected.wait(_CONNECTED_CHECK_S):
             if connector.is_hopeless() or node.is_over() or time.monotonic() >= deadline:
-                raise ZenlakeError(f"Unable to connect to {endpoint}!{connector.why_not()}")
+                raise ZenlakeError(
+                    f"Unable to connect to {endpoint}!{causes_text(connector.causes)}"
+                )
 
 
 def _is_complete(node: Node) -> bool:

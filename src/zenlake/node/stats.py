@@ -53,14 +53,14 @@ def last_losses_of(runner: LinkRunner) -> dict[str, int]:
 def stats_of(node: Node, runners: list[LinkRunner]) -> dict[str, int]:
     """Counters of open transports and groups; losses of those that are over are included."""
     transports = [runner.transport for runner in runners]
-    machines = [group.machine for group in node.groups]
+    groups = [runner.group for runner in node.groups]
     inbound: list[Inbound] = [one.inbound for one in transports]
     inbound += [peer.inbound for group in node.groups for peer in group.peers()]
-    past_messages = sum(one.past_messages for one in machines)
-    past_batches = sum(one.past_batches for one in machines)
-    past_bytes = sum(one.past_bytes for one in machines)
+    past_messages = sum(one.past_messages for one in groups)
+    past_batches = sum(one.past_batches for one in groups)
+    past_bytes = sum(one.past_bytes for one in groups)
     outbound: list[Outbound] = [one.outbound for one in transports]
-    outbound += [machine.outbound for machine in machines]
+    outbound += [group.outbound for group in groups]
     losses = Counter(node.past_losses)
     for runner in runners:
         losses.update(losses_of(runner))
@@ -69,8 +69,8 @@ def stats_of(node: Node, runners: list[LinkRunner]) -> dict[str, int]:
     return {
         "transports": len(runners),
         **losses,
-        "refused_joins": sum(one.refused_joins for one in machines),
-        "strange_datagrams": sum(one.strange_datagrams + one.bad_datagrams for one in machines),
+        "refused_joins": sum(one.refused_joins for one in groups),
+        "strange_datagrams": sum(one.strange_datagrams + one.bad_datagrams for one in groups),
         "handshakes_pending": node.accepting.pending,
         "handshakes_refused": node.accepting.refused,
         "messages_in": sum(one.messages for one in inbound) + past_messages,

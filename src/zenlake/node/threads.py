@@ -29,8 +29,8 @@ def start_thread(thread: threading.Thread) -> None:
         thread.start()
     except (RuntimeError, MemoryError) as error:
         # The limiter is not safe for threads; the worst case is a second warning.
-        if _WARNINGS.admit(_WARNING, time.monotonic()):
-            more = _WARNINGS.suppressed_text(_WARNING)
+        more = _WARNINGS.admit(_WARNING, time.monotonic())
+        if more is not None:
             log.warning("%s: %r cannot start: %s%s", _WARNING, thread.name, error, more)
         raise ThreadError(f"{thread.name}: {error}") from error
 
@@ -60,6 +60,22 @@ def start_soon(thread: threading.Thread, failed: Callable[[], None]) -> None:
         _thread.start_new_thread(start, ())
     except RuntimeError:
         failed()
+
+
+class ThreadOwner:
+    """An object with a thread of its own, which executes `_run`."""
+
+    def __init__(self, thread_name: str) -> None:
+        self._thread = threading.Thread(target=self._run, name=thread_name, daemon=True)
+
+    def start(self) -> None:
+        start_thread(self._thread)
+
+    def join(self, timeout_s: float) -> None:
+        join_thread(self._thread, timeout_s)
+
+    def _run(self) -> None:
+        raise NotImplementedError
 
 
 def join_threads(threads: Iterable[threading.Thread], timeout_s: float) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Final
 
-from zenlake.node.threads import join_thread, start_thread
+from zenlake.node.threads import ThreadOwner
 
 log = logging.getLogger("zenlake.node")
 
@@ -27,7 +27,7 @@ _SLEEP_S: Final = 3600.0
 _NAP_S: Final = 1.0
 
 
-class Timer:
+class Timer(ThreadOwner):
     """Sleeps until the deadline that it asks for, then calls `handle_timeout`.
 
     `armed` is when it will wake. A thread that sets an earlier deadline calls `wake`.
@@ -39,6 +39,7 @@ class Timer:
         next_deadline: Callable[[], float],
         handle_timeout: Callable[[float], None],
     ) -> None:
+        super().__init__(f"zenlake {name}")
         self._next_deadline = next_deadline
         self._handle_timeout = handle_timeout
         # Held while no deadline is new. A condition variable would have a lock, for which a
@@ -47,10 +48,6 @@ class Timer:
         self._quiet.acquire()
         self._is_closed = False
         self.armed = -inf
-        self._thread = threading.Thread(target=self._run, name=f"zenlake {name}", daemon=True)
-
-    def start(self) -> None:
-        start_thread(self._thread)
 
     def wake(self) -> None:
         """Make the timer read its deadlines anew. Any thread may call it, finalizers too."""
@@ -62,9 +59,6 @@ class Timer:
     def close(self) -> None:
         self._is_closed = True
         self.wake()
-
-    def join(self, timeout_s: float) -> None:
-        join_thread(self._thread, timeout_s)
 
     def _run(self) -> None:
         was_woken = False

@@ -18,8 +18,8 @@ from zenlake.routing.declarations.received_declarations import ReceivedDeclarati
 from zenlake.routing.declarations.received_interests import ReceivedInterests
 from zenlake.routing.face import Face
 from zenlake.routing.forwarding.explanation import Explainer
-from zenlake.routing.forwarding.publications import Publications
-from zenlake.routing.forwarding.queries import Queries
+from zenlake.routing.forwarding.publications import PublicationForwarder
+from zenlake.routing.forwarding.queries import QueryForwarder
 from zenlake.routing.forwarding.route import Route
 from zenlake.routing.forwarding.run_forwarder import RunForwarder
 from zenlake.routing.gossip.gateway_gossip import GatewayGossip
@@ -27,9 +27,8 @@ from zenlake.routing.gossip.gossip import Gossip, GossipedNode
 from zenlake.routing.gossip.multihop_gossip import MultihopGossip
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.memory import Account
-from zenlake.routing.network.election import Election
-from zenlake.routing.network.sourced_region import SourcedRegion
-from zenlake.routing.outlet import Outlet, Refusal
+from zenlake.routing.network.networks import Networks
+from zenlake.routing.outlet import LastRefusal, Outlet
 from zenlake.routing.region import ABOVE, BELOW, BESIDE, EQUAL, position_of
 from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.stamps import Stamper
@@ -67,21 +66,20 @@ class Dispatcher:
     __slots__ = (
         "_announcer",
         "_declarations",
-        "_face_count",
         "_forwarder",
         "_gateway_interests",
         "_gossip",
         "_interests",
+        "_networks",
         "_publications",
         "_queries",
-        "_sourced",
-        "_tables",
         "_work",
         "counters",
         "hlc",
         "refusal",
         "role",
         "stamper",
+        "tables",
         "zid",
     )
 
@@ -93,25 +91,28 @@ class Dispatcher:
         self.hlc = Hlc(zid) if settings.timestamping else None
         """The clock of this node, None unless timestamping is enabled."""
 
-        self.refusal = Refusal()
+        self.refusal = LastRefusal()
         """The error of an outlet about a message that is too large for it."""
 
         self.stamper = Stamper(zid, role, self.hlc, settings.wall_ns, settings.custom_time)
-        self._tables = Tables(zid, role, settings)
-        self.counters: Counters = self._tables.counters
-        self._work = self._tables.work
-        self._sourced = _sourced_regions(self._tables)
-        self._announcer = Announcer(self._tables)
-        self._gateway_interests = GatewayInterests(self._tables)
+        self.tables = Tables(zid, role, settings)
+        """Declarations and interests; read only for others, such as the admin space."""
+
+        self.counters: Counters = self.tables.counters
+        self._work = self.tables.work
+        self._announcer = Announcer(self.tables)
+        self._gateway_interests = GatewayInterests(self.tables)
         self._declarations = ReceivedDeclarations(
-            self._tables, self._announcer, self._gateway_interests
+            self.tables, self._announcer, self._gateway_interests
         )
-        self._interests = ReceivedInterests(self._tables, self._announcer, self._gateway_interests)
-        self._publications = Publications(self._tables, self.hlc, settings.wall_ns, self.stamper)
-        self._forwarder = RunForwarder(self._tables, self._publications, self.hlc, settings.wall_ns)
-        self._queries = Queries(self._tables, self.stamper)
-        self._gossip = _gossip_of(self._tables)
-        self._face_count = 0
+        self._interests = ReceivedInterests(self.tables, self._announcer, self._gateway_interests)
+        self._publications = PublicationForwarder(
+            self.tables, self.hlc, settings.wall_ns, self.stamper
+        )
+        self._forwarder = RunForwarder(self.tables, self._publications, self.hlc, settings.wall_ns)
+        self._queries = QueryForwarder(self.tables, self.stamper)
+        self._gossip = _gossip_of(self.tables)
+        self._networks = Networks(self.tables, self._declarations, self._gossip, self._remove)
 
     @property
     def own_locators(self) -> list[str]:
@@ -121,38 +122,22 @@ class Dispatcher:
     @own_locators.setter
     def own_locators(self, locators: list[str]) -> None:
         self._gossip.set_locators(locators)
-        for sourced in self._sourced:
-            sourced.network.flooding.own_locators = locators
-
-    @property
-    def tables(self) -> Tables:
-        """Declarations and interests, to be read only, for the admin space."""
-        return self._tables
+        self._networks.set_locators(locators)
 
     @property
     def explainer(self) -> Explainer:
         """Explains where messages would go, and why."""
-        return Explainer(self._tables, self._publications)
+        return Explainer(self.tables, self._publications)
 
     @property
     def faces(self) -> list[Face]:
         """All faces, the in-process ones first."""
-        return [face for region in self._tables.regions for face in region.faces]
+        return [face for region in self.tables.regions for face in region.faces]
 
     def add_local(self, outlet: Outlet) -> Face:
         """A session in this process: a client of the local broker region."""
-        self._face_count += 1
-        region = self._tables.local
-        face = Face(
-            self._face_count,
-            self.zid,
-            WhatAmI.CLIENT,
-            region,
-            BELOW,
-            outlet,
-            Account(),
-            is_local=True,
-        )
+        region = self.tables.local
+        face = Face(self.zid, WhatAmI.CLIENT, region, BELOW, outlet, Account(), is_local=True)
         region.add(face)
         return face
 
@@ -172,36 +157,25 @@ class Dispatcher:
         then any, such as our own. Messages of members come from faces of their own (`add_member`).
         """
         self._work.steps = steps
-        region = self._tables.peers if is_multicast else self._tables.region_of(role)
+        region = self.tables.peers if is_multicast else self.tables.region_of(role)
         sourced = None if is_multicast else region.sourced
         position = EQUAL if is_multicast else position_of(self.role, role)
         if sourced is not None:
             position = BESIDE
-        self._face_count += 1
-        face = Face(
-            self._face_count,
-            zid,
-            role,
-            region,
-            position,
-            outlet,
-            self._new_account(),
-            is_multicast=is_multicast,
-        )
+        account = self._new_account()
+        face = Face(zid, role, region, position, outlet, account, is_multicast=is_multicast)
         region.add(face)
         if position != BELOW:  # the face may get publications before it has declared anything
-            self._tables.forget_routes()
-        self._tables.now = now
+            self.tables.forget_routes()
+        self.tables.now = now
         self._gossip.add_face(face)
         if sourced is not None:
-            sourced.network.flooding.add_link(face, now)
-            self._work.run(self._follow_parents(sourced))
-            self._hold_election()
+            self._networks.add_link(face, sourced, now)
         self._work.run_for(face, self._introduce(face))
         return face
 
     def _new_account(self) -> Account:
-        return Account(self._tables.memory, self._tables.settings.face_bytes_max)
+        return Account(self.tables.memory, self.tables.settings.face_bytes_max)
 
     def _introduce(self, face: Face) -> Job:
         """Send the initial declarations and interests to a new neighbour."""
@@ -217,19 +191,10 @@ class Dispatcher:
 
         No region knows of it, so nothing is sent to it alone.
         """
-        self._face_count += 1
-        return Face(
-            self._face_count,
-            zid,
-            role,
-            group.region,
-            EQUAL,
-            group.outlet,
-            self._new_account(),
-            is_multicast=True,
-        )
+        account = self._new_account()
+        return Face(zid, role, group.region, EQUAL, group.outlet, account, is_multicast=True)
 
-    def remove_member(self, face: Face, steps: int = UNLIMITED) -> None:
+    def remove_member(self, face: Face, steps: int) -> None:
         """Remove a node of a group, which has left it."""
         self._work.steps = steps
         face.is_gone = True
@@ -246,56 +211,17 @@ class Dispatcher:
         face.is_gone = True
         face.job = None
         face.region.remove(face)
-        self._tables.now = now
+        self.tables.now = now
         self._gossip.remove_face(face)
         self._forget_routes_to(face)
         sourced = face.region.sourced
         if face.position == BESIDE and sourced is not None:
-            sourced.network.flooding.remove_link(face, now)
-            sourced.parents.remove_neighbour(face)
-            self._remove_left(sourced)
+            self._networks.remove_link(face, sourced, now)
         self._work.run(self._remove(face))
-
-    def _remove_left(self, sourced: SourcedRegion) -> None:
-        """Remove what nodes declared that have left a network."""
-        self._gossip.reconsider()
-        for source in sourced.pop_departed():
-            self._work.run(self._remove(source))
-        self._hold_election()
-
-    def _receive_states(self, face: Face, message: Oam, now: float) -> Job:
-        sourced = face.region.sourced
-        if sourced is not None:
-            yield from sourced.network.flooding.receive(face, message, now)
-            sourced.note_forgotten()
-            self._remove_left(sourced)
-
-    def _hold_election(self) -> None:
-        """Elect routers anew: others may carry messages between the two networks now."""
-        election = self._tables.election
-        changed = None if election is None else election.update(self._work)
-        if election is None or not changed:
-            return
-        self._tables.forget_routes()
-        for sourced in self._sourced:
-            for zid in changed:
-                source = sourced.known_source(zid)
-                if source is not None:
-                    source.is_shared = zid in election.shared
-                    self._work.run(self._declarations.announce_again(source))
-
-    def _update_trees(self, sourced: SourcedRegion) -> Job:
-        yield from sourced.update_trees()
-        yield from self._follow_parents(sourced)
-
-    def _follow_parents(self, sourced: SourcedRegion) -> Job:
-        """Apply the reports of the neighbours that have become parents."""
-        for source in sourced.parents.pop_changed(self._tables.now):
-            yield from self._declarations.align(source, is_complete=False)
 
     def _forget_routes_to(self, face: Face) -> None:
         """Make a face count as gone: no route leads to it from now on."""
-        tables = self._tables
+        tables = self.tables
         if face.position != BELOW or face.declaration_count > FORGOTTEN_KEYS_MAX:
             tables.forget_routes()
             return
@@ -319,9 +245,9 @@ class Dispatcher:
             for kind in KINDS:
                 face.held[kind].clear()
                 face.announced[kind].clear()
-        for table in self._tables.entities:
+        for table in self.tables.entities:
             table.close()
-        self._tables.interests.close()
+        self.tables.interests.close()
         self._queries.close()
 
     def receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
@@ -340,7 +266,7 @@ class Dispatcher:
     def _receive(self, face: Face, message: NetworkMessage, reliable: bool, now: float) -> None:
         if face.is_gone:
             return
-        self._tables.now = now
+        self.tables.now = now
         if isinstance(message, Push):
             self._publications.receive(face, message, reliable)
         elif isinstance(message, Response):
@@ -355,7 +281,7 @@ class Dispatcher:
             self._interests.receive(face, message, now)
         elif isinstance(message, Oam):
             if face.position == BESIDE:
-                self._work.run_for(face, self._receive_states(face, message, now))
+                self._work.run_for(face, self._networks.receive(face, message, now))
             else:
                 self._gossip.receive(face, message)
 
@@ -424,15 +350,15 @@ class Dispatcher:
 
     def next_deadline(self) -> float | None:
         """When `handle_timeout` must be called, None if nothing waits."""
-        deadline = self._queries.timers.next_deadline()
-        for timers in (self._gateway_interests.timers, self._announcer.deferred_tokens.timers):
+        deadline = self._networks.next_deadline()
+        for timers in (
+            self._queries.timers,
+            self._gateway_interests.timers,
+            self._announcer.deferred_tokens.timers,
+        ):
             other = timers.next_deadline()
             if deadline is None or (other is not None and other < deadline):
                 deadline = other
-        for sourced in self._sourced:
-            trees = sourced.next_deadline()
-            if deadline is None or (trees is not None and trees < deadline):
-                deadline = trees
         return deadline
 
     def handle_timeout(self, now: float) -> None:
@@ -440,27 +366,18 @@ class Dispatcher:
         self._work.steps = SLICE_STEPS
         self._queries.handle_timeout(now)
         self._gateway_interests.handle_timeout(now)
-        self._tables.now = now
+        self.tables.now = now
         self._declarations.handle_timeout(now)
-        for sourced in self._sourced:
-            if sourced.network.handle_timeout(now):
-                self._work.run(self._update_trees(sourced))
-            for source in sourced.parents.pop_complete(now):
-                self._work.run(self._declarations.align(source, is_complete=True))
+        self._networks.handle_timeout(now)
 
     @property
     def has_discoveries(self) -> bool:
         """Whether `pop_discoveries` returns any; may be read without the lock."""
-        if self._gossip.has_discoveries():
-            return True
-        return any(sourced.network.has_discoveries() for sourced in self._sourced)
+        return self._gossip.has_discoveries() or self._networks.has_discoveries()
 
     def pop_discoveries(self) -> list[GossipedNode]:
         """Nodes that gossip described since the last call and that are not neighbours."""
-        found = self._gossip.pop_discoveries()
-        for sourced in self._sourced:
-            found += sourced.network.pop_discoveries()
-        return found
+        return self._gossip.pop_discoveries() + self._networks.pop_discoveries()
 
 
 def _gossip_of(tables: Tables) -> Gossip:
@@ -468,20 +385,3 @@ def _gossip_of(tables: Tables) -> Gossip:
     if settings.gossip and settings.gossip_multihop and tables.role != WhatAmI.CLIENT:
         return MultihopGossip(tables)
     return GatewayGossip(tables) if tables.role == WhatAmI.ROUTER else Gossip(tables)
-
-
-def _sourced_regions(tables: Tables) -> list[SourcedRegion]:
-    """The regions of a node where everything travels along trees, set in its tables."""
-    settings = tables.settings
-    found: list[SourcedRegion] = []
-    if tables.role == WhatAmI.ROUTER:
-        tables.routers = SourcedRegion(tables, tables.north, settings.link_weights)
-        tables.north.sourced = tables.routers
-        found.append(tables.routers)
-    if settings.linkstate_peers and tables.role != WhatAmI.CLIENT:
-        peers = SourcedRegion(tables, tables.peers, settings.peer_link_weights)
-        tables.peers.sourced = peers
-        found.append(peers)
-        if tables.routers is not None:
-            tables.election = Election(tables.zid, peers.network, tables.routers.network)
-    return found

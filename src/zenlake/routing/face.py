@@ -47,7 +47,6 @@ class Face:
         "declaration_count",
         "gateways",
         "held",
-        "id",
         "interests",
         "is_gone",
         "is_informed",
@@ -71,7 +70,6 @@ class Face:
 
     def __init__(
         self,
-        id: int,
         zid: ZenohId,
         role: WhatAmI,
         region: Region,
@@ -82,7 +80,6 @@ class Face:
         is_local: bool = False,
         is_multicast: bool = False,
     ) -> None:
-        self.id = id
         self.zid = zid
         self.role = role
         self.region = region
@@ -177,7 +174,7 @@ class Face:
         return id
 
     def send(self, message: NetworkMessage, key: str) -> None:
-        self.outlet.send(message, key, True)
+        self.outlet.push(message, key, True)
 
     def has_aliases(self) -> bool:
         """Whether a publication may write a key in another way than in full."""
@@ -241,4 +238,4 @@ class Face:
 
     def __repr__(self) -> str:
         where = "local" if self.is_local else f"{self.role} {self.zid}"
-        return f"Face({self.id}, {where})"
+        return f"Face({where})"

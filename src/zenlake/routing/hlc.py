@@ -39,11 +39,8 @@ class Hlc:
         self.last = min(time + count - 1, _TIME_MAX)
         return time
 
-    def update(self, timestamp: Timestamp, wall_ntp64: int) -> bool:
-        """Advance to a received timestamp; False if it is too far in the future."""
-        return self.update_time(timestamp.time, wall_ntp64)
-
-    def update_time(self, time: int, wall_ntp64: int) -> bool:
+    def update(self, time: int, wall_ntp64: int) -> bool:
+        """Advance to a received time; False if it is too far in the future."""
         if time - wall_ntp64 > FUTURE_NTP64_MAX:
             return False
         wall = min(wall_ntp64, _TIME_MAX) & ~_COUNTER_MASK

@@ -7,7 +7,7 @@ from zenlake.wire.message import NetworkMessage
 from zenlake.wire.push_run import Portion
 
 
-class Refusal:
+class LastRefusal:
     """The reason of the last message that a link refused; "" if none was refused.
 
     Outlets cannot raise: a message may go to several links, and may come from another node. A
@@ -26,7 +26,7 @@ class Outlet:
 
     __slots__ = ()
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         """Accept one message; never blocks, never raises.
 
         It is called from within the dispatcher: a session may answer a query at once (RESPONSE,
@@ -39,15 +39,15 @@ class Outlet:
         """
         raise NotImplementedError
 
-    def send_run(
+    def push_run(
         self, messages: list[NetworkMessage], start: int, stop: int, key: str, reliable: bool
     ) -> None:
         """Accept `messages[start:stop]`, which are all PUSH and have the same key."""
         for index in range(start, stop):
-            self.send(messages[index], key, reliable)
+            self.push(messages[index], key, reliable)
 
     def portion_bytes_max(self) -> int:
-        """How long the portions of `send_portions` may be, 0 if it accepts none."""
+        """How long the portions of `push_portions` may be, 0 if it accepts none."""
         return 0
 
     def room_bytes(self, qos: int, reliable: bool) -> int:
@@ -62,13 +62,13 @@ class Outlet:
         """
         return False
 
-    def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
-        """Send encoded publications that were made for this face, with their QoS byte."""
+    def push_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
+        """Accept encoded publications that were made for this face, with their QoS byte."""
         raise NotImplementedError
 
     def send_data(self, data: bytes, qos: int, reliable: bool) -> bool:
         """Accept an encoded publication, with its QoS byte; False if this outlet accepts none.
 
-        Unlike `send` it is called without any lock, and may wait for room.
+        Unlike `push` it is called without any lock, and may wait for room.
         """
         return False

@@ -133,15 +133,9 @@ class Tables:
     def forget_routes_of(self, kind: int, key: str) -> None:
         """Something changed about entities of a kind whose keys intersect `key`, "" for all."""
         if kind == SUBSCRIBER:
-            if key:
-                self.routes.forget(key)
-            else:
-                self.routes.forget_all()
+            self.routes.forget(key)
         elif kind == QUERYABLE:
-            if key:
-                self.query_routes.forget(key)
-            else:
-                self.query_routes.forget_all()
+            self.query_routes.forget(key)
 
     def shorten_routes(self, prefix: str) -> None:
         """A neighbour defined an alias for a prefix: forget the routes that may use it.

@@ -50,19 +50,19 @@ class Work:
 
     def run(self, job: Job) -> None:
         """Begin a job that need not be finished before the next message of its neighbour."""
-        if self.steps <= 0 or not self._is_finished(job):
+        if self.steps <= 0 or not self._run_slice(job):
             self.jobs.append(job)
 
     def run_for(self, face: Face, job: Job) -> None:
         """Begin a job that the next message of `face` must wait for."""
-        if not self._is_finished(job):
+        if not self._run_slice(job):
             face.job = job
 
     def resume(self, face: Face, steps: int) -> None:
         """Continue the job of `face` for one slice."""
         self.steps = steps
         job = face.job
-        if job is not None and self._is_finished(job) and face.job is job:
+        if job is not None and self._run_slice(job) and face.job is job:
             face.job = None
 
     def run_jobs(self, steps: int) -> bool:
@@ -71,11 +71,12 @@ class Work:
         jobs = self.jobs
         while jobs and self.steps > 0:
             job = jobs.popleft()
-            if not self._is_finished(job):
+            if not self._run_slice(job):
                 jobs.append(job)
         return len(jobs) > 0
 
-    def _is_finished(self, job: Job) -> bool:
+    def _run_slice(self, job: Job) -> bool:
+        """Continue a job until the steps are used up; returns whether it is finished."""
         for _ in job:
             return False
         return True

@@ -33,12 +33,12 @@ class SessionInbox(Outlet):
     def __init__(self, core: SessionCore) -> None:
         self._core = core
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         core = self._core
         if core.is_closed:
             return
         if isinstance(message, Push):
-            self.send_run([message], 0, 1, key, reliable)
+            self.push_run([message], 0, 1, key, reliable)
         elif isinstance(message, Response):
             core.queries.receive(key, message)
         elif isinstance(message, ResponseFinal):
@@ -48,7 +48,7 @@ class SessionInbox(Outlet):
         elif isinstance(message, Declare):
             self._receive_declare(message, key)
 
-    def send_run(
+    def push_run(
         self, messages: list[NetworkMessage], start: int, stop: int, key: str, reliable: bool
     ) -> None:
         """Pass publications on one key to the subscribers. Hot."""

@@ -12,7 +12,6 @@ from tests.routing.playbook import (
     Play,
     alias,
     connected,
-    end,
     final,
     interest,
     no_queryable,
@@ -20,6 +19,7 @@ from tests.routing.playbook import (
     queryable,
     reply,
     request,
+    response_final,
     subscriber,
     zid_of,
 )
@@ -62,7 +62,7 @@ def asked(play: Play, target: QueryTarget | None, key: str = "q") -> str:
     names = [name for name in play.outlets if name != "c1" and play.received(name)]
     for name in names:
         face = play.faces[name]
-        play.sends(name, *(end(id) for id in list(face.branches)))
+        play.sends(name, *(response_final(id) for id in list(face.branches)))
     assert play.received("c1") == [ResponseFinal(77)]
     return " ".join(names)
 
@@ -154,23 +154,23 @@ class TestOneQuery:
     def test_replies_are_forwarded_at_once_and_one_final_ends_the_query(self, asked: Play) -> None:
         asked.sends("p1", alias(1, "q"), reply(1, WireExpr(1, "/a"), "one"))
         asked.receives("c1", "RESPONSE 9 PUT one q/a")
-        asked.sends("p1", end(1))
+        asked.sends("p1", response_final(1))
         asked.sends("c2", reply(1, "q/a", "two"))
         asked.receives("c1", "RESPONSE 9 PUT two q/a")
-        asked.sends("c2", end(1))
+        asked.sends("c2", response_final(1))
         asked.receives("c1", "RESPONSE_FINAL 9")
         assert asked.dispatcher.next_deadline() is None
 
     def test_the_answers_have_the_qos_of_the_request(self, asked: Play) -> None:
-        asked.sends("p1", reply(1, "q/a"), end(1))
-        asked.sends("c2", end(1))
+        asked.sends("p1", reply(1, "q/a"), response_final(1))
+        asked.sends("c2", response_final(1))
         for message in asked.received("c1"):
             assert isinstance(message, Response | ResponseFinal)
             assert message.qos == QoS(0x12)
 
     def test_a_silent_face_is_reported_and_finished(self, asked: Play) -> None:
         """The error comes after the requester's own timeout: else it would get both errors."""
-        asked.sends("c2", end(1))
+        asked.sends("c2", response_final(1))
         asked.time_passes(10 + 0.9 * GRACE_S)
         asked.nothing_received()
         asked.time_passes(0.1 * GRACE_S)
@@ -179,7 +179,7 @@ class TestOneQuery:
             9, WireExpr(0), Err(b"Timeout"), QoS(0x12), responder=ResponderId(zid_of("p1"), 0)
         )
         assert ended == ResponseFinal(9, QoS(0x12))
-        asked.sends("p1", reply(1, "q/a"), end(1))
+        asked.sends("p1", reply(1, "q/a"), response_final(1))
         asked.nothing_received()
 
     def test_a_dead_face_is_finished(self, asked: Play) -> None:
@@ -190,7 +190,7 @@ class TestOneQuery:
 
     def test_a_dead_requester_gets_nothing(self, asked: Play) -> None:
         asked.disconnects("c1")
-        asked.sends("c2", reply(1, "q/a"), end(1))
+        asked.sends("c2", reply(1, "q/a"), response_final(1))
         asked.time_passes(11)
         asked.nothing_received()
         assert asked.dispatcher.counters.late_responses == 0
@@ -198,12 +198,12 @@ class TestOneQuery:
     # The six verdicts on the messages of a query.
 
     def test_response_after_final_is_counted(self, asked: Play) -> None:
-        asked.sends("c2", end(1), reply(1, "q/a"))
+        asked.sends("c2", response_final(1), reply(1, "q/a"))
         asked.nothing_received()
         assert asked.dispatcher.counters.late_responses == 1
 
     def test_second_final_is_counted_as_late(self, asked: Play) -> None:
-        asked.sends("c2", end(1), end(1))
+        asked.sends("c2", response_final(1), response_final(1))
         asked.nothing_received()
         assert asked.dispatcher.counters.late_responses == 1
 
@@ -214,13 +214,13 @@ class TestOneQuery:
         assert asked.dispatcher.counters.timed_out_requests == 2
 
     def test_finals_without_replies_end_the_query(self, asked: Play) -> None:
-        asked.sends("c2", end(1))
-        asked.sends("p1", end(1))
+        asked.sends("c2", response_final(1))
+        asked.sends("p1", response_final(1))
         asked.receives("c1", "RESPONSE_FINAL 9")
 
     def test_replies_with_a_wrong_request_id_are_dropped(self, asked: Play) -> None:
-        asked.sends("c2", reply(2, "q/a"), end(2))
-        asked.sends("c3", reply(1, "q/a"), end(1))
+        asked.sends("c2", reply(2, "q/a"), response_final(2))
+        asked.sends("c3", reply(1, "q/a"), response_final(1))
         asked.nothing_received()
         assert asked.dispatcher.counters.late_responses == 4
 
@@ -228,8 +228,8 @@ class TestOneQuery:
         asked.sends("c1", request(9, "q/b"))
         asked.nothing_received()
         assert asked.dispatcher.counters.reused_request_ids == 1
-        asked.sends("c2", end(1))
-        asked.sends("p1", end(1))
+        asked.sends("c2", response_final(1))
+        asked.sends("p1", response_final(1))
         asked.receives("c1", "RESPONSE_FINAL 9")
         asked.sends("c1", request(9, "q/b"))
         asked.receives("c2", "REQUEST 2 q/b")
@@ -273,7 +273,7 @@ def test_replies_with_unreadable_keys_are_dropped(play: Play) -> None:
     play.sends("c1", request(1, "k"))
     play.sends("c2", reply(1, WireExpr(5, "/x")), reply(1, "a//b"))
     play.receives("c1")
-    play.sends("c2", Response(1, WireExpr(0), Err(b"no")), end(1))
+    play.sends("c2", Response(1, WireExpr(0), Err(b"no")), response_final(1))
     play.receives("c1", "RESPONSE 1 ERR no ", "RESPONSE_FINAL 1")
 
 
@@ -328,7 +328,7 @@ def test_many_queries_end_with_the_replier(play: Play) -> None:
     count = scaled(1_500, FACE_QUERIES_MAX)
     play.sends("c2", queryable(1, "q"), subscriber(2, "s"))
     play.sends("c1", request(0, "q", timeout_ms=60_000), put("s"))
-    play.sends("c2", end(1))
+    play.sends("c2", response_final(1))
     play.clear_received()
     gc.collect()
     tracemalloc.start()
@@ -358,7 +358,7 @@ def test_a_reply_budget_does_not_end_a_query_that_reuses_the_id_of_an_ended_one(
     play.sends("c1", ask)
     faces = [play.faces[name] for name in ("c2", "c3")]
     first, other = (next(iter(face.branches)) for face in faces)
-    play.sends("c2", end(first))
+    play.sends("c2", response_final(first))
     faces[0]._next_request_id = first
     play.sends("c1", request(2, "q"))
     assert first in faces[0].branches
@@ -373,14 +373,14 @@ def test_the_application_may_answer_from_within_the_call() -> None:
     play.sends("app", queryable(1, "q"))
     play.sends("c2", queryable(1, "q"))
     outlet = play.outlets["app"]
-    send = outlet.send
+    pass_on = outlet.push
 
     def answering(message: Request, key: str, reliable: bool) -> None:
-        send(message, key, reliable)
-        play.sends("app", end(message.request_id))
+        pass_on(message, key, reliable)
+        play.sends("app", response_final(message.request_id))
 
-    outlet.send = answering  # type: ignore[assignment, method-assign]  # answers at once
+    outlet.push = answering  # type: ignore[assignment, method-assign]  # answers at once
     play.sends("c1", request(1, "q"))
     play.receives("c1")
-    play.sends("c2", end(1))
+    play.sends("c2", response_final(1))
     play.receives("c1", "RESPONSE_FINAL 1")

@@ -9,7 +9,6 @@ from tests.routing.playbook import (
     Play,
     alias,
     connected,
-    end,
     final,
     interest,
     no_alias,
@@ -18,6 +17,7 @@ from tests.routing.playbook import (
     put,
     queryable,
     request,
+    response_final,
     subscriber,
     token,
 )
@@ -42,7 +42,7 @@ def play_with_routes() -> Play:
     play.sends("c2", queryable(1, "a/*"), queryable(2, "c/*"))
     for number, key in enumerate(("a/b", "c/d"), 1):
         play.sends("c1", put(key), request(number, key))
-        play.sends("c2", end(number))
+        play.sends("c2", response_final(number))
     play.clear_received()
     return play
 

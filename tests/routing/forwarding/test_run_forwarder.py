@@ -49,7 +49,7 @@ class Neighbour(Outlet):
         self.is_full = False
         self.dropped = 0
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         if isinstance(message, Push):
             self.data += bytes(message)
             self.reliable.add(reliable)
@@ -64,7 +64,7 @@ class Neighbour(Outlet):
         self.dropped += count if self.is_full else 0
         return self.is_full
 
-    def send_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
+    def push_portions(self, portions: list[Portion], qos: int, reliable: bool) -> None:
         self.portions += portions
         self.reliable.add(reliable)
         self.data += b"".join(portion.data for portion in portions)

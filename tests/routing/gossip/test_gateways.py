@@ -6,12 +6,12 @@ from tests.routing.gossip.test_gossip import gossip
 from tests.routing.playbook import (
     ROLES,
     Play,
-    end,
     interest,
     no_token,
     put,
     queryable,
     request,
+    response_final,
     subscriber,
     token,
     zid_of,
@@ -74,7 +74,7 @@ def test_the_gateway_with_the_greatest_id_delivers() -> None:
     assert publication_receivers(web, "pa", "pb") == {"pb"}
     web.sends("cc", request(1, "q", QueryTarget.ALL))
     assert publication_receivers(web, "pa", "pb") == {"pb"}
-    web.sends("pb", end(1))
+    web.sends("pb", response_final(1))
     web.receives("cc", "RESPONSE_FINAL 1")
 
 

@@ -44,7 +44,7 @@ class Pipe(Outlet):
     def __init__(self) -> None:
         self.messages: deque[Oam] = deque()
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         assert isinstance(message, Oam)
         assert decode(encode(message), "network") == message
         self.messages.append(message)
@@ -72,14 +72,11 @@ class Router:
         self.gained: list[tuple[str, str]] = []
         """Roots, and the children that their trees gained."""
 
-        self._next_face = 1
-
-    def face(self, zid: str, role: WhatAmI = WhatAmI.ROUTER) -> tuple[Face, Pipe]:
+    def face(self, zid: str) -> tuple[Face, Pipe]:
         """A neighbour that is not linked yet."""
         pipe = Pipe()
         account = Account(self.budget)
-        face = Face(self._next_face, ZenohId.parse(zid), role, self.region, EQUAL, pipe, account)
-        self._next_face += 1
+        face = Face(ZenohId.parse(zid), WhatAmI.ROUTER, self.region, EQUAL, pipe, account)
         return face, pipe
 
     def neighbour(self, zid: str) -> tuple[Face, Pipe]:
@@ -87,6 +84,15 @@ class Router:
         face, pipe = self.face(zid)
         self.network.flooding.add_link(face, 0.0)
         return face, pipe
+
+    def linked(self, *zids: str) -> list[tuple[Face, Pipe]]:
+        """Neighbours that have announced themselves and their links with this router."""
+        found = [self.neighbour(zid) for zid in zids]
+        for face, _ in found:
+            self.receive_link_of(face)
+        for _, pipe in found:
+            pipe.texts()
+        return found
 
     def receive_states(
         self, face: Face, *states: LinkState, at: float = 0.0, steps: int = UNLIMITED

@@ -6,20 +6,12 @@ import pytest
 
 from tests.routing.network.mesh import Mesh, Router, link_states, state
 from zenlake.limits import LINK_STATE_LIST_BYTES_MAX, NETWORK_LINKS_MAX, NETWORK_NODES_MAX
-from zenlake.routing.face import Face
 from zenlake.wire import Oam
-
-
-def linked(router: Router) -> Face:
-    face, pipe = router.neighbour("b2")
-    router.receive_link_of(face)
-    pipe.texts()
-    return face
 
 
 def test_number_of_nodes_is_limited() -> None:
     router = Router("a1")
-    face = linked(router)
+    [(face, _)] = router.linked("b2")
     for start in (2, 2002):
         count = range(start, start + 2000)
         states = [state(psid, 1, 0, zid=f"f{psid:x}") for psid in count]
@@ -33,7 +25,7 @@ def test_number_of_nodes_is_limited() -> None:
 
 def test_number_of_links_is_limited() -> None:
     router = Router("a1")
-    face = linked(router)
+    [(face, _)] = router.linked("b2")
     count = 300
     states = [state(psid, 1, *range(count), zid=f"f{psid:x}") for psid in range(2, count)]
     router.receive_states(face, state(0, 3, *range(1, count)), *states)
@@ -46,7 +38,7 @@ def test_number_of_links_is_limited() -> None:
 
 def test_long_list_takes_several_slices() -> None:
     router = Router("a1")
-    face = linked(router)
+    [(face, _)] = router.linked("b2")
     count = 300
     states = [state(psid, 1, *range(50), zid=f"f{psid:x}") for psid in range(2, count)]
     slices = router.receive_states(face, state(0, 3, *range(1, count)), *states, steps=1000)
@@ -56,7 +48,7 @@ def test_long_list_takes_several_slices() -> None:
 
 def test_trees_take_several_slices() -> None:
     router = Router("a1")
-    face = linked(router)
+    [(face, _)] = router.linked("b2")
     count = 300
     states = [state(psid, 1, *range(50), zid=f"f{psid:x}") for psid in range(2, count)]
     router.receive_states(face, state(0, 3, *range(1, count)), *states)
@@ -66,7 +58,7 @@ def test_trees_take_several_slices() -> None:
 
 def test_link_lost_within_a_list_leaves_nothing_behind() -> None:
     router = Router("a1")
-    face = linked(router)
+    [(face, _)] = router.linked("b2")
     job = router.network.flooding.receive(
         face, link_states(*(state(psid, 1, 0, zid=f"f{psid:x}") for psid in range(2, 100))), 0.0
     )
@@ -84,7 +76,7 @@ def test_link_lost_within_a_list_leaves_nothing_behind() -> None:
 )
 def test_malformed_list_changes_nothing(body: bytes) -> None:
     router = Router("a1")
-    face = linked(router)
+    [(face, _)] = router.linked("b2")
     before = router.edges()
     router.receive(face, Oam(1, body=body), 0.0)
     assert router.counters.malformed_gossip == 1
@@ -93,7 +85,7 @@ def test_malformed_list_changes_nothing(body: bytes) -> None:
 
 def test_list_that_is_too_long_is_ignored() -> None:
     router = Router("a1")
-    face = linked(router)
+    [(face, _)] = router.linked("b2")
     assert LINK_STATE_LIST_BYTES_MAX == 1_048_576
     router.receive(face, Oam(1, body=b"\x00" * 1_048_576), 0.0)  # no node, then ignored bytes
     assert router.counters.malformed_gossip == 0
@@ -103,7 +95,7 @@ def test_list_that_is_too_long_is_ignored() -> None:
 
 def test_other_oam_is_counted() -> None:
     router = Router("a1")
-    face = linked(router)
+    [(face, _)] = router.linked("b2")
     router.receive(face, Oam(7, body=b""), 0.0)
     router.receive(face, Oam(1), 0.0)
     assert router.counters.unexpected_messages == 1
@@ -130,7 +122,7 @@ def test_memory_is_charged_and_released() -> None:
 
 def test_neighbour_whose_account_is_full_is_known_without_links() -> None:
     router = Router("a1")
-    face = linked(router)
+    [(face, _)] = router.linked("b2")
     router.budget.limit_bytes = router.budget.held_bytes
     router.receive_states(face, state(2, 1, 0, zid="c3"), state(0, 3, 1, 2))
     assert router.names() == {"a1", "b2"}

@@ -107,10 +107,7 @@ def test_relayed_link_state_of_a_neighbour_is_not_applied() -> None:
 
 def test_neighbour_that_dropped_a_node_too_early_gets_it_again() -> None:
     router = Router("a1", gossip=False)
-    b2, to_b2 = router.neighbour("b2")
-    c3, to_c3 = router.neighbour("c3")
-    router.receive_link_of(b2)
-    router.receive_link_of(c3)
+    (b2, to_b2), (c3, to_c3) = router.linked("b2", "c3")
     router.receive_states(b2, state(2, 4, 0, zid="d4"), state(0, 3, 1, 2))
     assert router.children("d4") == ["c3"]
     router.compute(0.0)
@@ -143,10 +140,7 @@ def test_version_of_another_life_removes_the_node() -> None:
 
 def test_relayed_link_state_of_a_neighbour_applies_when_its_link_is_lost() -> None:
     router = Router("a1", gossip=False)
-    b2, _ = router.neighbour("b2")
-    c3, _ = router.neighbour("c3")
-    router.receive_link_of(b2)
-    router.receive_link_of(c3)
+    (b2, _), (c3, _) = router.linked("b2", "c3")
     # b2 and c3 are linked now; c3 cannot announce it, because its link to a1 is dead.
     router.receive_states(b2, state(2, 3, 0, zid="c3"), state(0, 3, 1, 2))
     assert ("b2", "c3") not in router.edges()
@@ -157,10 +151,7 @@ def test_relayed_link_state_of_a_neighbour_applies_when_its_link_is_lost() -> No
 
 def test_restarted_neighbour_is_known_before_its_link_is_lost() -> None:
     router = Router("a1", gossip=False)
-    b2, _ = router.neighbour("b2")
-    c3, _ = router.neighbour("c3")
-    router.receive_link_of(b2)
-    router.receive_link_of(c3)
+    (b2, _), _ = router.linked("b2", "c3")
     router.receive_states(b2, state(2, 1 << 20, 0, zid="c3"), state(0, 3, 1, 2))
     assert router.network.pop_departed() == [ZenohId.parse("c3")]
     assert ("a1", "c3") not in router.edges()
@@ -172,8 +163,8 @@ def test_second_link_replaces_the_first() -> None:
     first, _ = router.neighbour("b2")
     second, _ = router.neighbour("b2")
     network = router.network
-    assert not network.flooding.has_link(first)
-    assert network.flooding.has_link(second)
+    assert network.flooding.link_of(first) is None
+    assert network.flooding.link_of(second) is not None
     network.flooding.remove_link(first, 0.0)
     assert router.names() == {"a1", "b2"}
     router.receive_states(first, state(0, 2, zid="c3"))

@@ -14,7 +14,7 @@ from tests.routing.playbook import (
     token,
     zid_of,
 )
-from tests.routing.test_routers import web_of
+from tests.routing.web import web_of
 from zenlake.routing.work import UNLIMITED
 from zenlake.wire import (
     Declare,
@@ -114,10 +114,10 @@ def test_declarations_of_a_source_are_limited() -> None:
     play.clear_received()
     play.sends("r", *(sourced(None, f"k/{number}") for number in range(3)))
     assert play.dispatcher.counters.refused_declarations == 1
-    assert len(play.dispatcher._tables.entities[0]) == 2
+    assert len(play.dispatcher.tables.entities[0]) == 2
     play.disconnects("r")
-    assert len(play.dispatcher._tables.entities[0]) == 0
-    assert play.dispatcher._tables.memory.held_bytes == 0
+    assert len(play.dispatcher.tables.entities[0]) == 0
+    assert play.dispatcher.tables.memory.held_bytes == 0
 
 
 def test_roles_of_neighbours() -> None:

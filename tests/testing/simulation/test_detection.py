@@ -18,7 +18,7 @@ from zenlake.routing.declarations.gateway_interests import GatewayInterests
 from zenlake.routing.declarations.received_declarations import ReceivedDeclarations
 from zenlake.routing.face import Face
 from zenlake.routing.forwarding import queries
-from zenlake.routing.forwarding.queries import Queries
+from zenlake.routing.forwarding.queries import QueryForwarder
 from zenlake.routing.hlc import Hlc
 from zenlake.session import open_query
 from zenlake.session.liveliness import Liveliness
@@ -83,7 +83,7 @@ def test_declarations_that_outlive_their_face_are_detected(monkeypatch: pytest.M
 
 
 def test_queries_that_outlive_their_face_are_detected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Queries, "remove_face", nothing)
+    monkeypatch.setattr(QueryForwarder, "remove_face", nothing)
     assert "is gone, but" in first_failure()
 
 
@@ -98,15 +98,15 @@ def test_new_peer_without_declarations_is_detected(monkeypatch: pytest.MonkeyPat
 
 
 def test_second_final_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Queries.receive_final
+    original = QueryForwarder.receive_final
 
-    def twice(self: Queries, face: Face, message: Any) -> None:
+    def twice(self: QueryForwarder, face: Face, message: Any) -> None:
         branch = face.branches.get(message.request_id)
         original(self, face, message)
         if branch is not None and not branch.query.face.is_gone:
             branch.query.face.send(message, "")
 
-    monkeypatch.setattr(Queries, "receive_final", twice)
+    monkeypatch.setattr(QueryForwarder, "receive_final", twice)
     assert "which is not open" in first_failure()
 
 

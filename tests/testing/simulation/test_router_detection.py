@@ -52,7 +52,7 @@ def nothing(*_: Any) -> tuple[()]:
         (Flooding, "_remove_unreachable"),
         (SourcedRegion, "_declare_all"),
         (SourcedRegion, "pass_on"),
-        (SourcedRegion, "withdraw"),
+        (SourcedRegion, "undeclare_down"),
     ],
 )
 def test_method_that_does_nothing_is_detected(

@@ -33,6 +33,12 @@ _ENCODINGS_MAX: Final = 1_024
 _encodings: Final[dict[str, wire.Encoding | None]] = {}
 
 
+def wrong_type(name: str, value: object, wanted: str) -> TypeError:
+    """The error of eclipse-zenoh for an argument that is not of the type `wanted`."""
+    found = type(value).__name__
+    return TypeError(f"argument '{name}': '{found}' object cannot be converted to '{wanted}'")
+
+
 def key_text(key_expr: KeyExpr | str) -> str:
     """The text of an argument named `key_expr`."""
     if type(key_expr) is str and is_known(key_expr):
@@ -40,8 +46,7 @@ def key_text(key_expr: KeyExpr | str) -> str:
     if isinstance(key_expr, KeyExpr):
         return str(key_expr)
     if not isinstance(key_expr, str):
-        kind = type(key_expr).__name__
-        raise TypeError(f"argument 'key_expr': '{kind}' object cannot be converted to 'PyString'")
+        raise wrong_type("key_expr", key_expr, "PyString")
     made = KeyExpr(key_expr)
     remember(made)
     return str(made)
@@ -54,8 +59,7 @@ def selector_texts(selector: Selector | KeyExpr | str) -> tuple[str, str]:
     if isinstance(selector, KeyExpr):
         return str(selector), ""
     if not isinstance(selector, str):
-        kind = type(selector).__name__
-        raise TypeError(f"argument 'selector': '{kind}' object cannot be converted to 'PyString'")
+        raise wrong_type("selector", selector, "PyString")
     key, mark, parameters = selector.partition("?")
     return key_text(key), str(Parameters(parameters)) if mark else ""
 
@@ -69,18 +73,14 @@ def constant(value: object, kind: type[_C], name: str, default: _C) -> _C:
     if value is None:
         return default
     if not isinstance(value, kind):
-        found = type(value).__name__
-        raise TypeError(
-            f"argument '{name}': '{found}' object cannot be converted to '{kind.__name__}'"
-        )
+        raise wrong_type(name, value, kind.__name__)
     return value
 
 
 def flag_of(value: bool | None, name: str) -> bool | None:
     """Check an argument that is True, False or None."""
     if value is not None and not isinstance(value, bool):
-        kind = type(value).__name__
-        raise TypeError(f"argument '{name}': '{kind}' object cannot be converted to 'PyBool'")
+        raise wrong_type(name, value, "PyBool")
     return value
 
 
@@ -135,8 +135,7 @@ def encoding_of(value: Encoding | str | None) -> wire.Encoding | None:
         _encodings[value] = encoding
         return encoding
     if not isinstance(value, Encoding):
-        kind = type(value).__name__
-        raise TypeError(f"argument 'encoding': '{kind}' object cannot be converted to 'PyString'")
+        raise wrong_type("encoding", value, "PyString")
     return _none_if_default(value.wire)
 
 
@@ -148,8 +147,7 @@ def timestamp_of(value: Timestamp | None) -> wire.Timestamp | None:
     if value is None:
         return None
     if not isinstance(value, Timestamp):
-        kind = type(value).__name__
-        raise TypeError(f"argument 'timestamp': '{kind}' object cannot be converted to 'Timestamp'")
+        raise wrong_type("timestamp", value, "Timestamp")
     return value.wire
 
 
@@ -157,10 +155,7 @@ def source_info_of(value: SourceInfo | None) -> wire.SourceInfo | None:
     if value is None:
         return None
     if not isinstance(value, SourceInfo):
-        kind = type(value).__name__
-        raise TypeError(
-            f"argument 'source_info': '{kind}' object cannot be converted to 'SourceInfo'"
-        )
+        raise wrong_type("source_info", value, "SourceInfo")
     return value.wire
 
 

@@ -112,28 +112,22 @@ def _section(prefix: str, *rows: tuple[Any, ...], effect: Effect = HONOURED) -> 
     ]
 
 
-def _hidden(path: str, kind: Kind, meaning: str, effect: Effect = WARNED) -> Key:
-    return Key(path, kind, None, None, effect, meaning, is_shown=False)
+def _hidden(
+    path: str, kind: Kind, meaning: str, effect: Effect = WARNED, effective: Any = None
+) -> Key:
+    return Key(path, kind, None, effective, effect, meaning, is_shown=False)
 
 
 def _retry(what: str) -> list[Key]:
+    path = f"{what}/retry/period"
     rows = [
-        Key(
-            f"{what}/retry/period_init_ms", by_mode(whole(-1)), None, 1000, HONOURED, "first pause"
-        ),
-        Key(
-            f"{what}/retry/period_max_ms", by_mode(whole(-1)), None, 4000, HONOURED, "longest pause"
-        ),
-        Key(
-            f"{what}/retry/period_increase_factor",
-            by_mode(REAL),
-            None,
-            2.0,
-            HONOURED,
-            "growth factor",
-        ),
+        (f"{path}_init_ms", by_mode(whole(-1)), 1000, "first pause"),
+        (f"{path}_max_ms", by_mode(whole(-1)), 4000, "longest pause"),
+        (f"{path}_increase_factor", by_mode(REAL), 2.0, "growth factor"),
     ]
-    return [row._replace(is_shown=False) for row in rows]
+    return [
+        _hidden(path, kind, meaning, HONOURED, effective) for path, kind, effective, meaning in rows
+    ]
 
 
 # fmt: off

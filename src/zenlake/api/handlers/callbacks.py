@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
 from zenlake.api.handlers.callback_pool import POOL
 from zenlake.api.handlers.channels import FifoChannelSink, WaitingThreads
-from zenlake.api.handlers.item_bytes import item_bytes
 from zenlake.limits import HANDLER_BYTES_MAX, HANDLER_ITEMS_MAX
 from zenlake.node.before_waiting import before_waiting
-from zenlake.session.sink import Sink
 
 LOGGER: Final = logging.getLogger("zenlake.handlers")
 
@@ -74,24 +71,10 @@ class CallLock:
                 cancellers.withdraw(lock)
 
 
-class IndirectSink(FifoChannelSink):
-    """A FIFO whose items are passed to a callback, by a worker of the pool or a link's reader.
+class CallbackSink(FifoChannelSink):
+    """A FIFO whose items are passed to a callback."""
 
-    The calling thread holds `_call_lock` from the removal of the first item to the last call.
-    `_scheduled` is held while the sink is queued in the pool or a worker runs it. A thread that
-    releases one of the two looks for items afterwards; a thread that pushes looks at the two locks
-    afterwards. So no item is left behind.
-    """
-
-    __slots__ = (
-        "_call_lock",
-        "_callback",
-        "_drop",
-        "_ended",
-        "_scheduled",
-        "_slow_calls",
-        "_slow_calls_next",
-    )
+    __slots__ = ("_call_lock", "_callback", "_drop", "_ended")
 
     def __init__(self, callback: Callable[[Any], Any], drop: Callable[[], Any] | None) -> None:
         # A blocked sender is woken when the queue is half empty, not for each item: otherwise the
@@ -100,8 +83,59 @@ class IndirectSink(FifoChannelSink):
         self._callback = callback
         self._drop = drop
         self._ended: Callable[[], None] | None = None
-        self._scheduled = threading.Lock()
         self._call_lock = CallLock()
+
+    def _is_due(self) -> bool:
+        """Whether there is something to call."""
+        if self._items:
+            return True
+        return self._is_closed and (self._drop is not None or self._ended is not None)
+
+    def _call_ends(self) -> None:
+        """At the end, call the user's `drop`, then the session's `on_end`."""
+        if not self._is_closed or self._items:
+            return
+        drop, self._drop = self._drop, None
+        ended, self._ended = self._ended, None
+        if drop is not None:
+            try:
+                drop()
+            except Exception:
+                LOGGER.exception("callback error")
+        if ended is not None:
+            ended()
+
+    def on_end(self, ended: Callable[[], None]) -> bool:
+        self._ended = ended
+        return True
+
+    def discard(self) -> None:
+        self._items.clear()
+        self._taken_bytes = self._pushed_bytes
+        self._writers.wake_all()
+
+    def wait_for_callback(self) -> None:
+        self._call_lock.wait()
+
+    def leave_to_parent(self, text: str) -> None:
+        super().leave_to_parent(text)
+        self._drop = self._ended = None
+
+
+class IndirectSink(CallbackSink):
+    """Calls on a worker of the pool, or on the reader of a link.
+
+    The calling thread holds `_call_lock` from the removal of the first item to the last call.
+    `_scheduled` is held while the sink is queued in the pool or a worker runs it. A thread that
+    releases one of the two looks for items afterwards; a thread that pushes looks at the two locks
+    afterwards. So no item is left behind.
+    """
+
+    __slots__ = ("_scheduled", "_slow_calls", "_slow_calls_next")
+
+    def __init__(self, callback: Callable[[Any], Any], drop: Callable[[], Any] | None) -> None:
+        super().__init__(callback, drop)
+        self._scheduled = threading.Lock()
         self._slow_calls = 0
         self._slow_calls_next = _SLOW_CALLS_MIN
 
@@ -117,12 +151,6 @@ class IndirectSink(FifoChannelSink):
         # A callback may publish to its own subscriber.
         if not self._call_lock.is_held_here():
             self._wait_for_room()
-
-    def _is_due(self) -> bool:
-        """Whether there is something to call."""
-        if self._items:
-            return True
-        return self._is_closed and (self._drop is not None or self._ended is not None)
 
     def is_quick(self) -> bool:
         if self._slow_calls > 0:
@@ -173,10 +201,7 @@ class IndirectSink(FifoChannelSink):
                     return False
                 calls = 0
             self._call_next()
-        if self._is_closed and not self._items:
-            drop, self._drop = self._drop, None
-            ended, self._ended = self._ended, None
-            _call_ends(drop, ended)
+        self._call_ends()
         return True
 
     def _call_next(self) -> None:
@@ -192,77 +217,14 @@ class IndirectSink(FifoChannelSink):
         except BaseException:  # even SystemExit ends only this call
             LOGGER.exception("callback error")
 
-    def on_end(self, ended: Callable[[], None]) -> bool:
-        self._ended = ended
-        return True
 
-    def discard(self) -> None:
-        self._items.clear()
-        self._taken_bytes = self._pushed_bytes
-        self._writers.wake_all()
-
-    def wait_for_callback(self) -> None:
-        self._call_lock.wait()
-
-    def leave_to_parent(self, text: str) -> None:
-        super().leave_to_parent(text)
-        self._drop = self._ended = None
-
-
-class DirectSink(Sink):
-    """Runs the callback on the thread that brought the item, or on one that runs it already.
+class DirectSink(CallbackSink):
+    """Calls on the thread that brought the item, or on one that runs it already.
 
     A callback may itself cause further items: they are delivered after it returns.
     """
 
-    __slots__ = (
-        "_call_lock",
-        "_callback",
-        "_drop",
-        "_ended",
-        "_is_closed",
-        "_items",
-        "_pushed_bytes",
-        "_taken_bytes",
-    )
-
-    def __init__(self, callback: Callable[[Any], Any], drop: Callable[[], Any] | None) -> None:
-        self._callback = callback
-        self._drop = drop
-        self._ended: Callable[[], None] | None = None
-        self._items: deque[object] = deque()
-        self._pushed_bytes = 0
-        self._taken_bytes = 0
-        self._call_lock = CallLock()
-        self._is_closed = False
-
-    def push(self, item: object) -> None:
-        size = item_bytes(item)
-        self._pushed_bytes += size
-        self._items.append(item)
-
-    def push_all(self, items: list[object], size: int) -> None:
-        self._pushed_bytes += size
-        self._items.extend(items)
-
-    def close(self) -> None:
-        self._is_closed = True
-
-    def on_end(self, ended: Callable[[], None]) -> bool:
-        self._ended = ended
-        return True
-
-    def discard(self) -> None:
-        self._items.clear()
-        self._taken_bytes = self._pushed_bytes
-
-    def wait_for_callback(self) -> None:
-        self._call_lock.wait()
-
-    def leave_to_parent(self, text: str) -> None:
-        self._drop = self._ended = None
-        self._is_closed = True
-        self._items.clear()
+    __slots__ = ()
 
     def after_unlock(self) -> None:
         # Checked again after each release: an item may have come just before it.
@@ -277,16 +239,9 @@ class DirectSink(Sink):
             finally:
                 self._call_lock.release()
 
-    def _is_due(self) -> bool:
-        """Whether there is something to call."""
-        if self._items:
-            return True
-        return self._is_closed and (self._drop is not None or self._ended is not None)
-
     def _is_too_full(self) -> bool:
         count = len(self._items)
-        held = self._pushed_bytes - self._taken_bytes
-        return count > HANDLER_ITEMS_MAX or (count > 1 and held > HANDLER_BYTES_MAX)
+        return count > HANDLER_ITEMS_MAX or (count > 1 and self.held_bytes() > HANDLER_BYTES_MAX)
 
     def _call(self) -> None:
         while self._items:
@@ -295,24 +250,9 @@ class DirectSink(Sink):
             except IndexError:
                 break  # discarded meanwhile
             if self._taken_bytes != self._pushed_bytes:
-                size = item_bytes(item)
-                self._taken_bytes += size
+                self._note_removed(item)
             try:
                 self._callback(item)
             except Exception:
                 LOGGER.exception("callback error")
-        if self._is_closed and not self._items:
-            drop, self._drop = self._drop, None
-            ended, self._ended = self._ended, None
-            _call_ends(drop, ended)
-
-
-def _call_ends(drop: Callable[[], Any] | None, ended: Callable[[], None] | None) -> None:
-    """Call the user's `drop`, then the session's `on_end`: no call of the callback follows."""
-    if drop is not None:
-        try:
-            drop()
-        except Exception:
-            LOGGER.exception("callback error")
-    if ended is not None:
-        ended()
+        self._call_ends()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Self, final, overload
+from typing import Any, Self, final, overload
 
 from zenlake import wire
 from zenlake.api.config.config import Config
 from zenlake.api.final_classes import NoConstructor, no_subclasses
 from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_binding import HandlerBinding
+from zenlake.api.handlers.handler_owner import HandlerOwner
 from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.session.opening import node_settings
 from zenlake.api.unannotated import Unannotated
@@ -57,10 +58,10 @@ class Hello(NoConstructor):
 
 
 @final
-class Scout(NoConstructor, Generic[H]):
+class Scout(HandlerOwner[Hello, H]):
     """Sends SCOUT messages until it is stopped or garbage collected."""
 
-    __slots__ = ("__weakref__", "_binding", "_scouting")
+    __slots__ = ("__weakref__", "_binding", "_handler", "_scouting")
     _scouting: Scouting | None
     _binding: HandlerBinding
 
@@ -69,36 +70,22 @@ class Scout(NoConstructor, Generic[H]):
         made = object.__new__(cls)
         made._scouting = scouting
         made._binding = binding
+        made._handler = binding.handler
         return made
 
-    def _check(self) -> Scouting:
+    def _check(self) -> None:
         if self._scouting is None:
             raise ZError("Stopped scout")
-        return self._scouting
-
-    @property
-    def handler(self) -> H:
-        self._check()
-        handler: H = self._binding.handler
-        return handler
 
     def stop(self) -> Unannotated:
         """Stop scouting; the stream of answers ends."""
-        scouting = self._check()
-        self._scouting = None
+        self._check()
+        scouting, self._scouting = self._scouting, None
+        assert scouting is not None
         scouting.close()
         scouting.join(1.0)
         self._binding.sink.close()
         self._binding.sink.after_unlock()
-
-    def try_recv(self: Scout[Handler[Hello]]) -> Hello | None:
-        return self.handler.try_recv()
-
-    def recv(self: Scout[Handler[Hello]]) -> Hello:
-        return self.handler.recv()
-
-    def __iter__(self: Scout[Handler[Hello]]) -> Handler[Hello]:
-        return iter(self.handler)
 
     def __enter__(self) -> Self:
         self._check()

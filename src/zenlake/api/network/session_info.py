@@ -80,7 +80,7 @@ class SessionInfo(NoConstructor):
         self, handler: Any = None, *, history: bool | None = None
     ) -> TransportEventsListener[Any]:
         """Report transports that are opened and closed; `history` reports open ones first."""
-        return TransportEventsListener._make(self._session, handler)._listen(history)
+        return TransportEventsListener._declare(self._session, handler, history)
 
     @overload
     def declare_link_events_listener(
@@ -98,4 +98,4 @@ class SessionInfo(NoConstructor):
         self, handler: Any = None, *, history: bool | None = None
     ) -> LinkEventsListener[Any]:
         """Report links that are opened and closed; `history` reports open ones first."""
-        return LinkEventsListener._make(self._session, handler)._listen(history)
+        return LinkEventsListener._declare(self._session, handler, history)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 from zenlake.api.final_classes import NoConstructor
-from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_binding import HandlerBinding
+from zenlake.api.handlers.handler_owner import HandlerOwner
 from zenlake.api.handlers.handler_types import H, T
 from zenlake.api.network.transport import Link, Transport
 from zenlake.api.session.session_handle import SessionHandle
@@ -66,22 +66,30 @@ class LinkEvent(_Event):
         return link
 
 
-class _EventsListener(NoConstructor, Generic[T, H]):
+class _EventsListener(HandlerOwner[T, H]):
     """Receives events of the node; no lock is held."""
 
-    __slots__ = ("__weakref__", "_binding", "_hook", "_session")
+    __slots__ = ("__weakref__", "_binding", "_handler", "_hook", "_session")
     _NAME: ClassVar[str] = ""
     _hook: Listener | None
     _session: SessionHandle
     _binding: HandlerBinding
 
     @classmethod
-    def _make(cls, session: SessionHandle, handler: object) -> Self:
+    def _declare(cls, session: SessionHandle, handler: object, history: bool | None) -> Self:
+        session.check_open()
         made = object.__new__(cls)
         made._session = session
-        made._binding = HandlerBinding(handler)
-        session.core.port.adopt(made._binding.sink)
-        made._hook = cls._hook_of(made)
+        made._binding = binding = HandlerBinding(handler)
+        made._handler = binding.handler
+        session.core.port.adopt(binding.sink)
+        made._hook = hook = cls._hook_of(made)
+        node = session.node
+        if history:
+            for transport, link in zip(node.transports(), node.links(), strict=False):
+                hook(True, transport, link)
+        node.events.add(hook)
+        session.other_sinks.add(binding.sink)
         return made
 
     @classmethod
@@ -101,18 +109,6 @@ class _EventsListener(NoConstructor, Generic[T, H]):
 
         return hook
 
-    def _listen(self, history: bool | None) -> Self:
-        self._session.check_open()
-        hook = self._hook
-        assert hook is not None
-        node = self._session.node
-        if history:
-            for transport, link in zip(node.transports(), node.links(), strict=False):
-                hook(True, transport, link)
-        node.events.add(hook)
-        self._session.other_sinks.add(self._binding.sink)
-        return self
-
     @staticmethod
     def _event(is_new: bool, transport: TransportInfo, link: LinkInfo) -> object:
         raise NotImplementedError
@@ -120,12 +116,6 @@ class _EventsListener(NoConstructor, Generic[T, H]):
     def _check(self) -> None:
         if self._hook is None:
             raise ZError(f"Undeclared {self._NAME}")
-
-    @property
-    def handler(self) -> H:
-        self._check()
-        handler: H = self._binding.handler
-        return handler
 
     def undeclare(self) -> Unannotated:
         self._check()
@@ -135,15 +125,6 @@ class _EventsListener(NoConstructor, Generic[T, H]):
         self._session.other_sinks.discard(self._binding.sink)
         self._binding.sink.close()
         self._binding.sink.after_unlock()
-
-    def try_recv(self: _EventsListener[T, Handler[T]]) -> T | None:
-        return self.handler.try_recv()
-
-    def recv(self: _EventsListener[T, Handler[T]]) -> T:
-        return self.handler.recv()
-
-    def __iter__(self: _EventsListener[T, Handler[T]]) -> Handler[T]:
-        return iter(self.handler)
 
     def __enter__(self) -> Self:
         self._check()

@@ -8,14 +8,9 @@ from typing import ClassVar, Self, final
 
 from zenlake import wire
 from zenlake.api.arguments.conversion import (
-    PUT_CONGESTION,
     attachment_of,
-    constant,
     encoding_of,
-    key_text,
-    locality,
     payload_of,
-    qos_of,
     source_info_of,
     timestamp_of,
 )
@@ -24,11 +19,10 @@ from zenlake.api.publication.plain_put import PlainPut
 from zenlake.api.session.session_handle import SessionHandle
 from zenlake.api.unannotated import Unannotated
 from zenlake.api.values.encoding import Encoding
-from zenlake.api.values.enums import CongestionControl, Locality, Priority, Reliability
+from zenlake.api.values.enums import CongestionControl, Priority, Reliability
 from zenlake.api.values.identifiers import SourceInfo
 from zenlake.api.values.timestamp import Timestamp
 from zenlake.api.values.timestamp_stack import TimestampInstrumentation
-from zenlake.keyexpr import KeyExpr
 from zenlake.session.matching import MatchingSource
 from zenlake.session.publications import Publication
 
@@ -154,28 +148,3 @@ class Publisher(DeclaredWithMatching):
         if self._is_undeclared:
             return "Publisher { undeclared }"
         return f"Publisher {{ id: {self._entity.eid}, key_expr: ke`{self._publication.key}` }}"
-
-
-def declare_publisher(
-    session: SessionHandle,
-    key_expr: KeyExpr | str,
-    encoding: Encoding | str | None,
-    congestion_control: CongestionControl | None,
-    priority: Priority | None,
-    express: bool | None,
-    reliability: Reliability | None,
-    allowed_destination: Locality | None,
-) -> Publisher:
-    key = key_text(key_expr)
-    qos = qos_of(congestion_control, priority, express, PUT_CONGESTION)
-    checked = constant(reliability, Reliability, "reliability", Reliability.RELIABLE)
-    publication = session.core.publications.prepare(
-        key,
-        qos,
-        checked is Reliability.RELIABLE,
-        locality(allowed_destination, "allowed_destination"),
-        encoding_of(encoding),
-    )
-    with session.locked:
-        entity = session.core.declare_publisher(key, publication.destination, time.monotonic())
-    return Publisher._make_with_publication(session, entity, publication)

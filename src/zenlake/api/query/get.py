@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zenlake import wire
-from zenlake.api.arguments.conversion import encoding_of, payload_of
+from zenlake.api.arguments.conversion import encoding_of, payload_of, wrong_type
 from zenlake.api.handlers.channels import fifo_channel
 from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_binding import HandlerBinding
@@ -130,11 +130,7 @@ def get_with_handler(
 ) -> Any:
     """Start a query and return the user's handler; `start` is called under the node's lock."""
     if token is not None and not isinstance(token, CancellationToken):
-        kind = type(token).__name__
-        raise TypeError(
-            f"argument 'cancellation_token': '{kind}' object cannot be converted to "
-            "'CancellationToken'"
-        )
+        raise wrong_type("cancellation_token", token, "CancellationToken")
     binding = HandlerBinding(handler)
     cancellable = None
     if token is not None:

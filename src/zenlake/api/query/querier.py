@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from types import GenericAlias
 from typing import Any, ClassVar, Self, Unpack, final, overload
 
-from zenlake import wire
-from zenlake.api.arguments.conversion import (
-    QUERY_CONGESTION,
-    attachment_of,
-    key_text,
-    locality,
-    parameters_text,
-    qos_of,
-    source_info_of,
-    timeout_ms_of,
-)
+from zenlake.api.arguments.conversion import attachment_of, parameters_text, source_info_of
 from zenlake.api.arguments.method_options import QuerierGetOptions
 from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.publication.matching_listener import DeclaredWithMatching
 from zenlake.api.query.cancellation_token import CancellationToken
-from zenlake.api.query.consolidation import QueryConsolidation
 from zenlake.api.query.get import body_of, get_with_defaults, get_with_handler
 from zenlake.api.query.query_options import QueryOptions
 from zenlake.api.query.reply import Reply
 from zenlake.api.session.session_handle import SessionHandle
 from zenlake.api.values.encoding import Encoding
-from zenlake.api.values.enums import (
-    CongestionControl,
-    ConsolidationMode,
-    Locality,
-    Priority,
-    QueryTarget,
-    ReplyKeyExpr,
-)
+from zenlake.api.values.enums import ReplyKeyExpr
 from zenlake.api.values.identifiers import SourceInfo
 from zenlake.api.values.timestamp_stack import TimestampInstrumentation
-from zenlake.keyexpr import KeyExpr, Parameters
+from zenlake.keyexpr import Parameters
 from zenlake.session.matching import MatchingSource
 from zenlake.session.open_query import OpenQuery
 from zenlake.session.queries import QuerySpec
@@ -124,32 +105,3 @@ class Querier(DeclaredWithMatching):
         if self._is_undeclared:
             return "Querier { undeclared }"
         return f"Querier {{ id: {self._entity.eid}, key_expr: ke`{self._options.key}` }}"
-
-
-def declare_querier(
-    session: SessionHandle,
-    key_expr: KeyExpr | str,
-    target: QueryTarget | None,
-    consolidation: QueryConsolidation | ConsolidationMode | None,
-    accept_replies: ReplyKeyExpr | None,
-    timeout: float | None,
-    congestion_control: CongestionControl | None,
-    priority: Priority | None,
-    express: bool | None,
-    allowed_destination: Locality | None,
-) -> Querier:
-    options = QueryOptions(
-        key_text(key_expr),
-        target,
-        consolidation,
-        accept_replies,
-        timeout_ms_of(timeout, session.core.settings.query_timeout_ms),
-        qos_of(congestion_control, priority, express, QUERY_CONGESTION),
-        locality(allowed_destination, "allowed_destination"),
-    )
-    all_complete = options.target == wire.QueryTarget.ALL_COMPLETE
-    with session.locked:
-        entity = session.core.declare_querier(
-            options.key, options.destination, all_complete, time.monotonic()
-        )
-    return Querier._make_with_options(session, entity, options)

@@ -6,12 +6,12 @@ stays declared until the session closes (behaviour reference §2.14).
 
 from __future__ import annotations
 
-from typing import ClassVar, Generic, Self
+from typing import ClassVar, Self
 
 from zenlake.api.arguments.known_keys import key_expr_of
 from zenlake.api.final_classes import NoConstructor
-from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_binding import HandlerBinding
+from zenlake.api.handlers.handler_owner import HandlerOwner
 from zenlake.api.handlers.handler_types import H, T
 from zenlake.api.session.session_handle import SessionHandle
 from zenlake.api.unannotated import Unannotated
@@ -88,11 +88,10 @@ class DeclaredOnKey(Declared):
         return key_expr_of(self._entity.key)
 
 
-class DeclaredWithHandler(Declared, Generic[T, H]):
-    """An entity with a handler; has the methods of `Handler` if the handler is one."""
+class DeclaredWithHandler(Declared, HandlerOwner[T, H]):
+    """An entity with a handler."""
 
     __slots__ = ("_handler",)
-    _handler: H
 
     @classmethod
     def _make_with_handler(
@@ -101,22 +100,3 @@ class DeclaredWithHandler(Declared, Generic[T, H]):
         made = cls._make(session, entity, binding.is_background)
         made._handler = binding.handler
         return made
-
-    @property
-    def handler(self) -> H:
-        self._check()
-        return self._handler
-
-    def try_recv(self: DeclaredWithHandler[T, Handler[T]]) -> T | None:
-        """The next item, None if the channel is empty."""
-        self._check()
-        return self._handler.try_recv()
-
-    def recv(self: DeclaredWithHandler[T, Handler[T]]) -> T:
-        """The next item; waits for one."""
-        self._check()
-        return self._handler.recv()
-
-    def __iter__(self: DeclaredWithHandler[T, Handler[T]]) -> Handler[T]:
-        self._check()
-        return iter(self._handler)

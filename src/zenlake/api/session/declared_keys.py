@@ -1,4 +1,4 @@
-"""`DeclaredKeys`: counts how often a session declared each key expression."""
+"""`DeclaredKeyCounts`: counts how often a session declared each key expression."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from zenlake.errors import ZError
 
 
-class DeclaredKeys:
+class DeclaredKeyCounts:
     """Declared keys are not sent; the counts make undeclaring an unknown key an error."""
 
     __slots__ = ("_counts",)

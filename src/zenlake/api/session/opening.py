@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zenlake import wire
+from zenlake.api.arguments.conversion import wrong_type
 from zenlake.api.config.config import Config
 from zenlake.api.config.effects import check_effects
 from zenlake.api.config.keys import KEYS
@@ -29,8 +30,7 @@ def open(
     called under the node's lock: it must return quickly and may not use the session.
     """
     if not isinstance(config, Config):
-        kind = type(config).__name__
-        raise TypeError(f"argument 'config': '{kind}' object cannot be converted to 'Config'")
+        raise wrong_type("config", config, "Config")
     callback = None if timestamp_callback is None else TimestampCallback(timestamp_callback)
     return open_session(config, callback)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Self, Unpack, final, overload
 
 from zenlake import wire
 from zenlake.api.arguments.conversion import (
+    PUT_CONGESTION,
     QUERY_CONGESTION,
     attachment_of,
     budget_of,
+    constant,
     encoding_of,
     key_text,
     locality,
@@ -26,18 +29,18 @@ from zenlake.api.handlers.handler import Handler
 from zenlake.api.handlers.handler_types import H, IntoCallback, IntoChannel, IntoPair
 from zenlake.api.network.session_info import SessionInfo
 from zenlake.api.publication.known_publications import KnownPublications
-from zenlake.api.publication.publisher import Publisher, declare_publisher
+from zenlake.api.publication.publisher import Publisher
 from zenlake.api.publication.sample import Sample
 from zenlake.api.publication.subscriber import Subscriber, declare_subscriber
 from zenlake.api.query.cancellation_token import CancellationToken
 from zenlake.api.query.consolidation import QueryConsolidation
 from zenlake.api.query.get import body_of, get_with_defaults, get_with_handler
-from zenlake.api.query.querier import Querier, declare_querier
+from zenlake.api.query.querier import Querier
 from zenlake.api.query.query import Query
 from zenlake.api.query.query_options import QueryOptions
 from zenlake.api.query.queryable import Queryable, declare_queryable
 from zenlake.api.query.reply import Reply
-from zenlake.api.session.declared_keys import DeclaredKeys
+from zenlake.api.session.declared_keys import DeclaredKeyCounts
 from zenlake.api.session.liveliness import Liveliness
 from zenlake.api.session.open_sessions import open_sessions
 from zenlake.api.session.session_handle import SessionHandle
@@ -68,7 +71,7 @@ class Session(NoConstructor):
     __slots__ = ("__weakref__", "_declared_keys", "_default_spec", "_handle", "_publications")
     _handle: SessionHandle
     _publications: KnownPublications
-    _declared_keys: DeclaredKeys
+    _declared_keys: DeclaredKeyCounts
     _default_spec: QuerySpec
 
     @classmethod
@@ -78,7 +81,7 @@ class Session(NoConstructor):
         qos = qos_of(None, None, None, QUERY_CONGESTION)
         made._default_spec = QuerySpec(qos, handle.core.settings.query_timeout_ms)
         made._publications = KnownPublications(handle.core.publications.prepare)
-        made._declared_keys = DeclaredKeys()
+        made._declared_keys = DeclaredKeyCounts()
         open_sessions.add(made)
         return made
 
@@ -120,7 +123,7 @@ class Session(NoConstructor):
     def declare_keyexpr(self, key_expr: KeyExpr | str) -> KeyExpr:
         """The key expression; nothing is sent (behaviour reference §3.5)."""
         key = key_text(key_expr)
-        self._check()
+        self._handle.check_open()
         self._declared_keys.add(key)
         return key_expr_of(key)
 
@@ -336,16 +339,20 @@ class Session(NoConstructor):
         allowed_destination: Locality | None = None,
     ) -> Publisher:
         """Declare a publisher, for repeated publications with the same options."""
-        return declare_publisher(
-            self._handle,
-            key_expr,
-            encoding,
-            congestion_control,
-            priority,
-            express,
-            reliability,
-            allowed_destination,
+        handle = self._handle
+        key = key_text(key_expr)
+        qos = qos_of(congestion_control, priority, express, PUT_CONGESTION)
+        checked = constant(reliability, Reliability, "reliability", Reliability.RELIABLE)
+        publication = handle.core.publications.prepare(
+            key,
+            qos,
+            checked is Reliability.RELIABLE,
+            locality(allowed_destination, "allowed_destination"),
+            encoding_of(encoding),
         )
+        with handle.locked:
+            entity = handle.core.declare_publisher(key, publication.destination, time.monotonic())
+        return Publisher._make_with_publication(handle, entity, publication)
 
     def declare_querier(
         self,
@@ -361,18 +368,22 @@ class Session(NoConstructor):
         allowed_destination: Locality | None = None,
     ) -> Querier:
         """Declare a querier, for repeated queries with the same options."""
-        return declare_querier(
-            self._handle,
-            key_expr,
+        handle = self._handle
+        options = QueryOptions(
+            key_text(key_expr),
             target,
             consolidation,
             accept_replies,
-            timeout,
-            congestion_control,
-            priority,
-            express,
-            allowed_destination,
+            timeout_ms_of(timeout, handle.core.settings.query_timeout_ms),
+            qos_of(congestion_control, priority, express, QUERY_CONGESTION),
+            locality(allowed_destination, "allowed_destination"),
         )
+        all_complete = options.target == wire.QueryTarget.ALL_COMPLETE
+        with handle.locked:
+            entity = handle.core.declare_querier(
+                options.key, options.destination, all_complete, time.monotonic()
+            )
+        return Querier._make_with_options(handle, entity, options)
 
     def liveliness(self) -> Liveliness:
         """Liveliness tokens of this session and of others."""
@@ -380,6 +391,3 @@ class Session(NoConstructor):
 
     def __repr__(self) -> str:
         return f"Session {{ id: {self._handle.core.zid} }}"
-
-    def _check(self) -> None:
-        self._handle.check_open()

@@ -6,40 +6,18 @@ from typing import Self, final
 
 from zenlake import wire
 from zenlake.api.final_classes import NoConstructor, no_subclasses
+from zenlake.api.values.wire_value import WireValue
 
 
 @final
 @no_subclasses
-class ZenohId(NoConstructor):
+class ZenohId(NoConstructor, WireValue[wire.ZenohId]):
     """The id of a node, as text in lower-case hexadecimal."""
 
-    __slots__ = ("_wire",)
-    _wire: wire.ZenohId
-
-    @classmethod
-    def from_wire(cls, zid: wire.ZenohId) -> Self:
-        made = object.__new__(cls)
-        made._wire = zid
-        return made
-
-    @property
-    def wire(self) -> wire.ZenohId:
-        """The id as messages carry it."""
-        return self._wire
+    __slots__ = ()
 
     def __bytes__(self) -> bytes:
         return self._wire.raw
-
-    def __str__(self) -> str:
-        return str(self._wire)
-
-    __repr__ = __str__
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ZenohId) and self._wire == other._wire
-
-    def __hash__(self) -> int:
-        return hash(self._wire)
 
 
 @final

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import total_ordering
 from typing import Any, Final, Self, final
 
 from zenlake.api.final_classes import no_subclasses
@@ -17,6 +18,7 @@ _RFC3339: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:)(\d\d)(?:\.(\d*))?Z",
 
 @final
 @no_subclasses
+@total_ordering
 class NTP64:
     """A point in time; ordered, printed as its 64-bit number."""
 
@@ -87,15 +89,6 @@ class NTP64:
 
     def __lt__(self, other: Any) -> bool:
         return self._value < other._value if isinstance(other, NTP64) else NotImplemented
-
-    def __le__(self, other: Any) -> bool:
-        return self._value <= other._value if isinstance(other, NTP64) else NotImplemented
-
-    def __gt__(self, other: Any) -> bool:
-        return self._value > other._value if isinstance(other, NTP64) else NotImplemented
-
-    def __ge__(self, other: Any) -> bool:
-        return self._value >= other._value if isinstance(other, NTP64) else NotImplemented
 
     def __str__(self) -> str:
         return str(self._value)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import total_ordering
 from typing import Any, Final, Self, final
 
 from zenlake import wire
 from zenlake.api.final_classes import no_subclasses
 from zenlake.api.values.ntp64 import EPOCH, NTP64
+from zenlake.api.values.wire_value import WireValue
 from zenlake.errors import LocalError
 
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -15,11 +17,10 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 @final
 @no_subclasses
-class TimestampId:
+class TimestampId(WireValue[wire.ZenohId]):
     """The id of a clock, 1 to 16 bytes; ordered as bytes, printed as a number."""
 
-    __slots__ = ("_wire",)
-    _wire: wire.ZenohId
+    __slots__ = ()
 
     def __init__(self, bytes: bytearray | bytes) -> None:
         if not isinstance(bytes, _BYTES):
@@ -29,25 +30,8 @@ class TimestampId:
             raise LocalError(f"an id has 1 to 16 bytes, not {len(raw)}")
         self._wire = wire.ZenohId(raw)
 
-    @classmethod
-    def from_wire(cls, zid: wire.ZenohId) -> Self:
-        made = cls.__new__(cls)
-        made._wire = zid
-        return made
-
-    @property
-    def wire(self) -> wire.ZenohId:
-        """The id as messages carry it."""
-        return self._wire
-
     def __bytes__(self) -> bytes:
         return self._wire.raw
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TimestampId) and self._wire == other._wire
-
-    def __hash__(self) -> int:
-        return hash(self._wire)
 
     def __lt__(self, other: Any) -> bool:
         if not isinstance(other, TimestampId):
@@ -59,34 +43,18 @@ class TimestampId:
             return NotImplemented
         return self._wire.raw <= other._wire.raw
 
-    def __str__(self) -> str:
-        return str(self._wire)
-
-    __repr__ = __str__
-
 
 @final
 @no_subclasses
-class Timestamp:
+@total_ordering
+class Timestamp(WireValue[wire.Timestamp]):
     """A time and the id of its clock; ordered by both."""
 
-    __slots__ = ("_wire",)
-    _wire: wire.Timestamp
+    __slots__ = ()
 
     def __init__(self, time: datetime | NTP64, id: bytearray | bytes | TimestampId) -> None:
         clock = id if isinstance(id, TimestampId) else TimestampId(id)
         self._wire = wire.Timestamp(_ntp64(time).value, clock.wire)
-
-    @classmethod
-    def from_wire(cls, timestamp: wire.Timestamp) -> Self:
-        made = cls.__new__(cls)
-        made._wire = timestamp
-        return made
-
-    @property
-    def wire(self) -> wire.Timestamp:
-        """The timestamp as messages carry it."""
-        return self._wire
 
     def get_time(self) -> datetime:
         """The time as a datetime in UTC, to whole microseconds."""
@@ -116,31 +84,11 @@ class Timestamp:
         ntp64 = NTP64.parse_rfc3339(time)
         return cls.from_wire(wire.Timestamp(ntp64.value, wire.ZenohId.parse(zid.lower())))
 
-    def _order(self) -> tuple[int, bytes]:
-        return self._wire.time, self._wire.id.raw
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Timestamp) and self._wire == other._wire
-
-    def __hash__(self) -> int:
-        return hash(self._wire)
-
     def __lt__(self, other: Any) -> bool:
-        return self._order() < other._order() if isinstance(other, Timestamp) else NotImplemented
-
-    def __le__(self, other: Any) -> bool:
-        return self._order() <= other._order() if isinstance(other, Timestamp) else NotImplemented
-
-    def __gt__(self, other: Any) -> bool:
-        return self._order() > other._order() if isinstance(other, Timestamp) else NotImplemented
-
-    def __ge__(self, other: Any) -> bool:
-        return self._order() >= other._order() if isinstance(other, Timestamp) else NotImplemented
-
-    def __str__(self) -> str:
-        return str(self._wire)
-
-    __repr__ = __str__
+        if not isinstance(other, Timestamp):
+            return NotImplemented
+        one, two = self._wire, other._wire
+        return (one.time, one.id.raw) < (two.time, two.id.raw)
 
 
 _BYTES: Final = (bytes, bytearray)

@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.routing.declarations.declare_messages import send_declaration, send_undeclaration
+from zenlake.routing.declarations.declare_messages import (
+    send_declaration,
+    send_undeclaration,
+    send_undeclaration_of_key,
+)
 from zenlake.routing.declarations.deferred_tokens import DeferredToken, DeferredTokens
 from zenlake.routing.declarations.entity import (
     QUERYABLE,
@@ -23,12 +27,11 @@ from zenlake.routing.declarations.entity import (
 from zenlake.routing.declarations.entity_table import in_aggregate
 from zenlake.routing.declarations.interest import DownInterest
 from zenlake.routing.declarations.token_endings import TokenEndings
-from zenlake.routing.face import CONTROL, Face
+from zenlake.routing.face import Face
 from zenlake.routing.memory import ANNOUNCED_BYTES
 from zenlake.routing.region import BELOW, BESIDE
 from zenlake.routing.tables import Tables
 from zenlake.routing.work import MESSAGE_STEPS, SEND_STEPS, Job
-from zenlake.wire import Declare, UndeclaredKey, UndeclareToken
 from zenlake.wire.values.choices import InterestMode
 from zenlake.wire.values.queryable_info import QueryableInfo
 
@@ -62,13 +65,13 @@ class Announcer:
         is_new_token = entity.kind == TOKEN and not is_gone and len(entity.holders) == 1
         if is_new_token and not in_answer:
             self._endings.begin_token(entity.key, self._tables.interests.last_number)
-        if in_answer or not self.is_no_news(entity, source, info):
+        if in_answer or self.changes_announcements(entity, source, info):
             self._announce_change(entity, source, in_answer, is_gone)
 
-    def is_no_news(self, entity: Entity, source: Face, info: QueryableInfo) -> bool:
-        """Whether all announcements stay the same if `source` becomes or is no longer a holder."""
+    def changes_announcements(self, entity: Entity, source: Face, info: QueryableInfo) -> bool:
+        """Whether any announcement changes if `source` becomes or is no longer a holder."""
         self._work.steps -= len(entity.holders) // HOLDERS_PER_STEP
-        return entity.is_known_without(source, info)
+        return not entity.is_known_without(source, info)
 
     def _announce_change(
         self, entity: Entity, source: Face, in_answer: bool, is_gone: bool
@@ -174,7 +177,7 @@ class Announcer:
         is_own = is_own_token(token, face, source) or self.deferred_tokens.has(token, face)
         if _may_know(face, source) and not is_own:
             self._endings.add(token.key, face)
-            self.announce_token_gone(face, token.key)
+            self._announce_token_gone(face, token.key)
 
     def announce_deferred(self, late: DeferredToken) -> Job:
         """Announce a token to a peer, now that it is not the peer's own."""
@@ -207,7 +210,7 @@ class Announcer:
                 and (entity is None or entity.info_for(below) is None)
             ):
                 informed.add(below)
-                self.announce_token_gone(below, key)
+                self._announce_token_gone(below, key)
             self._work.steps -= 1
             if self._work.steps <= 0:
                 yield
@@ -249,7 +252,7 @@ class Announcer:
         announced.info = info
         sourced = face.region.sourced
         if face.position == BESIDE and sourced is not None:
-            sourced.announce(entity.kind, entity.key, info)
+            sourced.declare_down(sourced.own, entity.kind, entity.key, info)
             return announced
         self._work.steps -= SEND_STEPS
         send_declaration(face, entity.kind, announced.id, entity.key, info, interest_id)
@@ -341,11 +344,10 @@ class Announcer:
         face.account.release(ANNOUNCED_BYTES)
         self._tables.entities[entity.kind].discard_if_empty(entity)
 
-    def announce_token_gone(self, face: Face, key: str) -> None:
+    def _announce_token_gone(self, face: Face, key: str) -> None:
         """Undeclare, by its key, a token that was never announced to `face` (§3.6)."""
         self._work.steps -= SEND_STEPS
-        body = UndeclareToken(0, UndeclaredKey(face.declared(key)))
-        face.send(Declare(body, qos=CONTROL), key)
+        send_undeclaration_of_key(face, TOKEN, key)
 
     def _offer(
         self, entity: Entity, interest: DownInterest, info: QueryableInfo, in_answer: bool
@@ -376,7 +378,7 @@ class Announcer:
         face.account.release(ANNOUNCED_BYTES)
         sourced = face.region.sourced
         if face.position == BESIDE and sourced is not None:
-            sourced.withdraw(entity.kind, entity.key)
+            sourced.undeclare_down(sourced.own, entity.kind, entity.key)
             return
         self._work.steps -= SEND_STEPS
         if not face.is_multicast:

@@ -24,7 +24,13 @@ def send_final(face: Face, interest_id: int) -> None:
 
 
 def send_declaration(
-    face: Face, kind: int, id: int, key: str, info: QueryableInfo, interest_id: int | None
+    face: Face,
+    kind: int,
+    id: int,
+    key: str,
+    info: QueryableInfo,
+    interest_id: int | None = None,
+    node_id: int | None = None,
 ) -> None:
     expr = face.declared(key)
     body: DeclareSubscriber | DeclareQueryable | DeclareToken
@@ -34,16 +40,26 @@ def send_declaration(
         body = DeclareQueryable(id, expr, info if info.complete or info.distance else None)
     else:
         body = DeclareToken(id, expr)
-    face.send(Declare(body, interest_id, CONTROL), key)
+    face.send(Declare(body, interest_id, CONTROL, node_id=node_id), key)
 
 
 def send_undeclaration(face: Face, kind: int, id: int, key: str) -> None:
     """Send an undeclaration by id alone. Two kinds have an empty key in the field of the key."""
-    body: UndeclareSubscriber | UndeclareQueryable | UndeclareToken
+    undeclared = None if kind == SUBSCRIBER else UndeclaredKey(WireExpr(0, "", False))
+    face.send(Declare(_undeclaration(kind, id, undeclared), qos=CONTROL), key)
+
+
+def send_undeclaration_of_key(face: Face, kind: int, key: str, node_id: int | None = None) -> None:
+    """Send an undeclaration by the key: to a neighbour that knows no id of the declaration."""
+    body = _undeclaration(kind, 0, UndeclaredKey(face.declared(key)))
+    face.send(Declare(body, qos=CONTROL, node_id=node_id), key)
+
+
+def _undeclaration(
+    kind: int, id: int, key: UndeclaredKey | None
+) -> UndeclareSubscriber | UndeclareQueryable | UndeclareToken:
     if kind == SUBSCRIBER:
-        body = UndeclareSubscriber(id)
-    elif kind == QUERYABLE:
-        body = UndeclareQueryable(id, UndeclaredKey(WireExpr(0, "", False)))
-    else:
-        body = UndeclareToken(id, UndeclaredKey(WireExpr(0, "", False)))
-    face.send(Declare(body, qos=CONTROL), key)
+        return UndeclareSubscriber(id, key)
+    if kind == QUERYABLE:
+        return UndeclareQueryable(id, key)
+    return UndeclareToken(id, key)

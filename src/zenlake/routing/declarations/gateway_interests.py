@@ -7,7 +7,7 @@ the last of them ends.
 from __future__ import annotations
 
 from zenlake.routing.declarations.declare_messages import send_declaration, send_final
-from zenlake.routing.declarations.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN
+from zenlake.routing.declarations.entity import PLAIN, QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.declarations.interest import (
     KEYS_BIT,
     KIND_BITS,
@@ -177,15 +177,14 @@ class GatewayInterests:
         """Note for which keys a gateway has declared all: CURRENT_FUTURE interests only."""
         if up.mode != InterestMode.CURRENT_FUTURE:
             return
-        for kind in KINDS:
-            if up.options & KIND_BITS[kind]:
-                answered = up.face.answered[kind]
-                count = answered.get(up.key, 0) + change
-                if count > 0:
-                    answered[up.key] = count
-                else:
-                    answered.pop(up.key, None)
-                self._tables.forget_routes_of(kind, up.key)
+        for kind in up.kinds():
+            answered = up.face.answered[kind]
+            count = answered.get(up.key, 0) + change
+            if count > 0:
+                answered[up.key] = count
+            else:
+                answered.pop(up.key, None)
+            self._tables.forget_routes_of(kind, up.key)
 
 
 def _is_joined(interest: DownInterest, gateway: Face) -> bool:

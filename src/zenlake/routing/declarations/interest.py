@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.routing.declarations.entity import QUERYABLE, SUBSCRIBER, TOKEN
+from zenlake.routing.declarations.entity import KINDS, QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.face import Face
 from zenlake.routing.timers import Deadline
 from zenlake.wire import Interest
@@ -13,6 +13,10 @@ from zenlake.wire.values.choices import InterestMode
 KEYS_BIT: Final = 8
 KIND_BITS: Final = (1 << SUBSCRIBER, 1 << QUERYABLE, 1 << TOKEN)
 """The bit of each kind in the options of an interest; KEYS_BIT is that of key aliases."""
+
+_KINDS_BY_OPTIONS: Final = tuple(
+    tuple(kind for kind in KINDS if options & KIND_BITS[kind]) for options in range(2 * KEYS_BIT)
+)
 
 
 class DownInterest:
@@ -58,9 +62,9 @@ class DownInterest:
         self.up: list[UpInterest] = []
         """The interests sent to gateways because of this one."""
 
-    def kind_count(self) -> int:
-        """How many kinds of declarations it is about."""
-        return (self.options & ~KEYS_BIT).bit_count()
+    def kinds(self) -> tuple[int, ...]:
+        """The kinds of declarations that it is about."""
+        return _KINDS_BY_OPTIONS[self.options]
 
     def is_live(self) -> bool:
         """Whether the face is there and has not ended the interest."""
@@ -88,6 +92,10 @@ class UpInterest:
 
         self.users: dict[DownInterest, None] = {}
         self.waiting: list[PendingAnswer] = []
+
+    def kinds(self) -> tuple[int, ...]:
+        """The kinds of declarations that it is about."""
+        return _KINDS_BY_OPTIONS[self.options]
 
 
 class PendingAnswer(Deadline):

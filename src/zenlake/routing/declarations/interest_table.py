@@ -5,7 +5,7 @@ from __future__ import annotations
 from zenlake.keyexpr.search import Search
 from zenlake.keyexpr.tree import KeyTree
 from zenlake.routing.declarations.entity import KINDS
-from zenlake.routing.declarations.interest import KIND_BITS, DownInterest
+from zenlake.routing.declarations.interest import DownInterest
 
 
 class InterestTable:
@@ -23,9 +23,7 @@ class InterestTable:
     def add(self, interest: DownInterest) -> None:
         self.last_number += 1
         interest.number = self.last_number
-        for kind in KINDS:
-            if not interest.options & KIND_BITS[kind]:
-                continue
+        for kind in interest.kinds():
             if not interest.key:
                 self._unrestricted[kind][interest] = None
                 continue
@@ -36,9 +34,7 @@ class InterestTable:
             twins[interest] = None
 
     def remove(self, interest: DownInterest) -> None:
-        for kind in KINDS:
-            if not interest.options & KIND_BITS[kind]:
-                continue
+        for kind in interest.kinds():
             if not interest.key:
                 self._unrestricted[kind].pop(interest, None)
                 continue

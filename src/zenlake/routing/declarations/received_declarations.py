@@ -10,7 +10,6 @@ from zenlake.routing.declarations.entity import (
     QUERYABLE,
     SUBSCRIBER,
     TOKEN,
-    Entity,
     Holding,
 )
 from zenlake.routing.declarations.gateway_interests import GatewayInterests
@@ -50,7 +49,7 @@ class ReceivedDeclarations:
     def receive(self, face: Face, message: Declare) -> None:
         body = message.body
         if isinstance(body, DeclareKeyExpr):
-            self._number(face, body)
+            self._declare_alias(face, body)
         elif isinstance(body, UndeclareKeyExpr):
             self._undeclare_alias(face, body.expr_id)
         elif isinstance(body, DeclareFinal):
@@ -165,7 +164,7 @@ class ReceivedDeclarations:
                 if holding is not None:  # the entity ends once, however many ids the holding has
                     del entity.holders[face]
                     face.account.release(declaration_bytes(entity.key))
-                    is_news = not self._announcer.is_no_news(entity, face, holding.info)
+                    is_news = self._announcer.changes_announcements(entity, face, holding.info)
                     if is_news and not entity.has_gone_holder():
                         yield from self._announcer.change_job(entity, face, False, is_gone=True)
                     else:
@@ -189,7 +188,7 @@ class ReceivedDeclarations:
         for late in self._announcer.deferred_tokens.pop_due(now):
             self._tables.work.run(self._announcer.announce_deferred(late))
 
-    def _number(self, face: Face, body: DeclareKeyExpr) -> None:
+    def _declare_alias(self, face: Face, body: DeclareKeyExpr) -> None:
         counters = self._tables.counters
         # D_KEYEXPR has no M: a number in it is one of ours (wire reference §1.10).
         key = self._tables.resolve(face, WireExpr(body.key.scope, body.key.suffix, False))
@@ -249,19 +248,6 @@ class ReceivedDeclarations:
         elif entity.key != key:
             self._tables.counters.reused_ids += 1
             return
-        self._hold(entity, face, id, info, in_answer)
-
-    def _may_declare(self, face: Face, key: str) -> bool:
-        """Whether both limits allow a face one more declaration; if so it is charged."""
-        limit = self._tables.settings.declarations_max
-        if face.declaration_count >= limit and not face.is_local:
-            face.account.refuse("limits/routing/declarations", limit)
-            return False
-        return face.account.charge(declaration_bytes(key))
-
-    def _hold(
-        self, entity: Entity, face: Face, id: int, info: QueryableInfo, in_answer: bool
-    ) -> None:
         holding = entity.holders.get(face)
         is_new = holding is None
         if holding is None:
@@ -273,6 +259,14 @@ class ReceivedDeclarations:
             self._announcer.announce_holder(entity, face, holding.info, in_answer, is_gone=False)
         elif holding.info != before:
             self._announcer.announce_change(entity, face, in_answer)
+
+    def _may_declare(self, face: Face, key: str) -> bool:
+        """Whether both limits allow a face one more declaration; if so it is charged."""
+        limit = self._tables.settings.declarations_max
+        if face.declaration_count >= limit and not face.is_local:
+            face.account.refuse("limits/routing/declarations", limit)
+            return False
+        return face.account.charge(declaration_bytes(key))
 
     def _undeclare(self, face: Face, kind: int, id: int, key: UndeclaredKey | None) -> None:
         entity = face.held[kind].pop(id, None)

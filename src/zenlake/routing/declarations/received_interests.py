@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zenlake.routing.declarations.announcer import Announcer
 from zenlake.routing.declarations.declare_messages import send_declaration, send_final
-from zenlake.routing.declarations.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, TOKEN, Entity
+from zenlake.routing.declarations.entity import PLAIN, QUERYABLE, SUBSCRIBER, TOKEN, Entity
 from zenlake.routing.declarations.gateway_interests import GatewayInterests
 from zenlake.routing.declarations.interest import KEYS_BIT, KIND_BITS, DownInterest, options_of
 from zenlake.routing.face import Face
@@ -104,23 +104,20 @@ class ReceivedInterests:
         if len(face.interests) >= limit and not face.is_local:
             face.account.refuse("limits/routing/interests", limit)
             return False
-        return face.account.charge(interest_bytes(interest.key, interest.kind_count()))
+        return face.account.charge(interest_bytes(interest.key, len(interest.kinds())))
 
     def _register(self, interest: DownInterest) -> None:
         self._tables.interests.add(interest)
         if interest.aggregate:
             counts = interest.face.aggregates
-            for kind in KINDS:
-                if interest.options & KIND_BITS[kind]:
-                    place = (kind, interest.key)
-                    counts[place] = counts.get(place, 0) + 1
+            for kind in interest.kinds():
+                place = (kind, interest.key)
+                counts[place] = counts.get(place, 0) + 1
 
     def _answer(self, interest: DownInterest) -> Job:
         """Send what is known now, then D_FINAL unless a gateway has not answered yet."""
         if interest.mode != InterestMode.FUTURE:
-            for kind in KINDS:
-                if not interest.options & KIND_BITS[kind]:
-                    continue
+            for kind in interest.kinds():
                 if interest.aggregate:
                     yield from self._announcer.answer_aggregate(interest, kind)
                 else:
@@ -179,14 +176,14 @@ class ReceivedInterests:
         if interest is None:
             self._tables.counters.unknown_undeclarations += 1
             return
-        face.account.release(interest_bytes(interest.key, interest.kind_count()))
+        face.account.release(interest_bytes(interest.key, len(interest.kinds())))
         if interest.options & KEYS_BIT:
             face.disallow_aliases(interest.key)
         self._tables.interests.remove(interest)
         self._gateway_interests.end(interest)
         if interest.aggregate:
-            for kind in KINDS:
-                if interest.options & KIND_BITS[kind] and self._is_last_aggregate(interest, kind):
+            for kind in interest.kinds():
+                if self._is_last_aggregate(interest, kind):
                     self._announcer.forget_aggregate(interest, kind)
 
     def _is_last_aggregate(self, interest: DownInterest, kind: int) -> bool:

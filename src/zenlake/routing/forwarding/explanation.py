@@ -7,7 +7,7 @@ from collections.abc import Generator
 from zenlake.routing.declarations.entity import SUBSCRIBER
 from zenlake.routing.face import Face
 from zenlake.routing.forwarding.origin import Origin
-from zenlake.routing.forwarding.publications import Publications
+from zenlake.routing.forwarding.publications import PublicationForwarder
 from zenlake.routing.forwarding.query_targets import QueryTargets, select
 from zenlake.routing.forwarding.route import QueryRoute
 from zenlake.routing.forwarding.route_notes import (
@@ -41,7 +41,7 @@ class Explainer:
 
     __slots__ = ("_publications", "_tables")
 
-    def __init__(self, tables: Tables, publications: Publications) -> None:
+    def __init__(self, tables: Tables, publications: PublicationForwarder) -> None:
         self._tables = tables
         self._publications = publications
 

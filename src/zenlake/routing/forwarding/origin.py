@@ -21,7 +21,7 @@ NOWHERE: Final = 2
 class Origin:
     __slots__ = ("node_id", "query_routes", "reach", "region", "root", "routes")
 
-    def __init__(self, region: Region, root: ZenohId | None = None, reach: int = ANYWHERE) -> None:
+    def __init__(self, region: Region, root: ZenohId | None, reach: int = ANYWHERE) -> None:
         self.region = region
         self.reach = reach
         """How far this node carries them; less than ANYWHERE if another gateway does (§4.4)."""

@@ -1,4 +1,4 @@
-"""`Publications`: forwards PUSH through the node (§4.2, §4.6). The hot path.
+"""`PublicationForwarder`: forwards PUSH through the node (§4.2, §4.6). The hot path.
 
 The route of a key depends on the region that the message comes from. It is cached until a
 declaration, interest or alias that concerns the key changes.
@@ -38,7 +38,7 @@ _NOWHERE: Final = Route([], [])
 of them. Its `is_current` is not used: outside the cache, only routes to one face are kept."""
 
 
-class Publications:
+class PublicationForwarder:
     __slots__ = ("_hlc", "_stamper", "_tables", "_wall_ns")
 
     def __init__(
@@ -89,7 +89,7 @@ class Publications:
             and route.faces[0].is_local
         ):
             if route.faces[0] is not source:
-                route.faces[0].outlet.send_run(messages, start, end, text, reliable)
+                route.faces[0].outlet.push_run(messages, start, end, text, reliable)
             return end
         for index in range(start, end):
             message = messages[index]
@@ -168,7 +168,7 @@ class Publications:
             if stamps is not None:
                 stamps = self._stamper.stamp(stamps, ROUTE)
             elif face.is_local:
-                face.outlet.send(message, key, reliable)
+                face.outlet.push(message, key, reliable)
                 continue
             copy = message.copy()
             if not face.is_local:
@@ -176,7 +176,7 @@ class Publications:
             copy.timestamp = timestamp
             copy.node_id = route.node_id if face.region is route.region else None
             copy.stamps = stamps
-            face.outlet.send(copy, key, reliable)
+            face.outlet.push(copy, key, reliable)
 
     def only_destination(self, source: Face, key: str) -> Route | None:
         """The route of all publications on a key, if it leads to one link and changes nothing."""
@@ -279,7 +279,7 @@ class Publications:
             return message
         wall = ntp64_of_ns(self._wall_ns())
         if put.timestamp is not None:
-            if self._hlc.update(put.timestamp, wall):
+            if self._hlc.update(put.timestamp.time, wall):
                 return message
             self._tables.counters.future_timestamps += 1
             if self._tables.settings.drop_future_timestamp:

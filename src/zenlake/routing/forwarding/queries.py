@@ -1,4 +1,4 @@
-"""`Queries`: forwards REQUESTs, and their RESPONSEs back (§4.5).
+"""`QueryForwarder`: forwards REQUESTs, and their RESPONSEs back (§4.5).
 
 Every hop sends its requester exactly one RESPONSE_FINAL per REQUEST, whether the faces that the
 query was sent to answer, stay silent beyond the timeout, or are lost.
@@ -31,7 +31,7 @@ nodes wake at whole milliseconds and this node does not: without the grace, our 
 before the requester's own timeout, and its application got two."""
 
 
-class Queries:
+class QueryForwarder:
     __slots__ = ("_stamper", "_tables", "_targets", "timers")
 
     def __init__(self, tables: Tables, stamper: Stamper) -> None:
@@ -125,11 +125,12 @@ class Queries:
             if branch.is_ended:  # a session in this process has answered at once
                 continue
             face = branch.face
-            stamps = self._route_stamped(message.stamps)
-            copy = _copy(message, face, branch.request_id, key, stamps)
-            if face.region is route.region:
-                copy.node_id = route.node_id
-            face.outlet.send(copy, key, reliable)
+            copy = message.copy()
+            copy.request_id = branch.request_id
+            copy.key = face.shortest(key)
+            copy.node_id = route.node_id if face.region is route.region else None
+            copy.stamps = self._route_stamped(message.stamps)
+            face.outlet.push(copy, key, reliable)
             work.steps -= SEND_STEPS
 
     def _refuse(self, query: RoutedQuery, why: str) -> None:
@@ -157,7 +158,7 @@ class Queries:
         response.key = WireExpr(0, key)
         response.qos = query.qos
         response.stamps = self._route_stamped(message.stamps)
-        query.face.outlet.send(response, key, reliable)
+        query.face.outlet.push(response, key, reliable)
         if query.budget:
             query.budget -= 1
             if query.budget == 0:
@@ -166,7 +167,6 @@ class Queries:
     def _end_early(self, query: RoutedQuery) -> None:
         """End a query whose budget is used up (the query page: "Routers SHOULD stop")."""
         for branch in query.branches():
-            self.timers.cancel(branch)
             self._end(branch)
 
     def receive_final(self, face: Face, message: ResponseFinal) -> None:
@@ -174,7 +174,6 @@ class Queries:
         if branch is None:
             self._tables.counters.late_responses += 1
             return
-        self.timers.cancel(branch)
         self._end(branch)
 
     def remove_face(self, face: Face) -> Job:
@@ -182,7 +181,6 @@ class Queries:
         work = self._tables.work
         face.queries.clear()
         for branch in list(face.branches.values()):
-            self.timers.cancel(branch)
             self._end(branch)
             work.steps -= SEND_STEPS
             if work.steps <= 0:
@@ -222,6 +220,7 @@ class Queries:
         """End one branch; the last one ends the query."""
         if _pop(branch.face.branches, branch.request_id) is None:
             return
+        self.timers.cancel(branch)
         query = branch.query
         if query.note_ended():
             _pop(query.face.queries, query.request_id)
@@ -240,14 +239,3 @@ def _pop(open_ones: dict[int, T], id: int) -> T | None:
 def _finish(query: RoutedQuery) -> None:
     if not query.face.is_gone:
         query.face.send(ResponseFinal(query.request_id, query.qos), "")
-
-
-def _copy(
-    message: Request, face: Face, request_id: int, key: str, stamps: TimestampStack | None
-) -> Request:
-    copy = message.copy()
-    copy.request_id = request_id
-    copy.key = face.shortest(key)
-    copy.node_id = None
-    copy.stamps = stamps
-    return copy

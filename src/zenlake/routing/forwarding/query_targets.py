@@ -7,7 +7,13 @@ from zenlake.routing.declarations.entity import QUERYABLE, Entity
 from zenlake.routing.face import Face
 from zenlake.routing.forwarding.origin import Origin
 from zenlake.routing.forwarding.publications import crosses, is_unknown, may_reach, verdict_of
-from zenlake.routing.forwarding.route import COMPLETE, INCOMPLETE, UNKNOWN, Candidate, QueryRoute
+from zenlake.routing.forwarding.route import (
+    COMPLETE,
+    INCOMPLETE,
+    UNKNOWN,
+    QueryCandidate,
+    QueryRoute,
+)
 from zenlake.routing.forwarding.route_notes import NOT_ELECTED, RouteNotes
 from zenlake.routing.forwarding.route_notes import UNKNOWN as NOTE_UNKNOWN
 from zenlake.routing.region import BESIDE, Region
@@ -43,7 +49,7 @@ class QueryTargets:
         notes: RouteNotes | None = None,
     ) -> Job:
         """Put the route into `found` without caching it; `notes` gets the reasons."""
-        known: dict[Face, Candidate] = {}
+        known: dict[Face, QueryCandidate] = {}
         yield from self._find_known(origin, key, known, notes)
         route = QueryRoute(origin.node_id, origin.region)
         for region in self._tables.regions:
@@ -56,7 +62,7 @@ class QueryTargets:
         self,
         origin: Origin,
         key: str,
-        known: dict[Face, Candidate],
+        known: dict[Face, QueryCandidate],
         notes: RouteNotes | None,
     ) -> Job:
         """The faces with a matching queryable that queries from `origin` may go to."""
@@ -77,7 +83,7 @@ class QueryTargets:
         barred: Region | None,
         entity: Entity,
         key: str,
-        known: dict[Face, Candidate],
+        known: dict[Face, QueryCandidate],
         notes: RouteNotes | None,
     ) -> None:
         for face in entity.holders.each():
@@ -99,25 +105,25 @@ class QueryTargets:
                 if is_complete:
                     candidate.knowledge = COMPLETE
 
-    def _candidate(self, origin: Origin, holder: Face) -> Candidate | None:
+    def _candidate(self, origin: Origin, holder: Face) -> QueryCandidate | None:
         """A holder of a queryable, None if no path leads to it."""
         sourced = holder.region.sourced
         if holder.position != BESIDE or sourced is None:
-            return Candidate(holder, INCOMPLETE, 1)
+            return QueryCandidate(holder, INCOMPLETE, 1)
         hop = self._tables.next_hop(origin, holder)
         distance = sourced.network.distance(holder.zid)
         if hop is None or distance is None:
             return None
-        return Candidate(hop, INCOMPLETE, distance)
+        return QueryCandidate(hop, INCOMPLETE, distance)
 
     def _candidates(
         self,
         region: Region,
         origin: Origin,
         key: str,
-        known: dict[Face, Candidate],
+        known: dict[Face, QueryCandidate],
         notes: RouteNotes | None,
-    ) -> list[Candidate]:
+    ) -> list[QueryCandidate]:
         """Faces of one region, the nearest first."""
         candidates = [one for one in known.values() if one.face.region is region]
         if region is not origin.region:
@@ -127,7 +133,7 @@ class QueryTargets:
                         notes.add(NOTE_UNKNOWN, face, "", face)
                     candidate = known.get(face)
                     if candidate is None:
-                        candidates.append(Candidate(face, UNKNOWN, 1))
+                        candidates.append(QueryCandidate(face, UNKNOWN, 1))
                     elif candidate.knowledge != COMPLETE:
                         candidate.knowledge = UNKNOWN
         if len(candidates) > 1:
@@ -143,11 +149,11 @@ def _may_ask(origin: Origin, holder: Face) -> bool:
     return holder.position == BESIDE or may_reach(origin, holder)
 
 
-def _zid_of(candidate: Candidate) -> ZenohId:
+def _zid_of(candidate: QueryCandidate) -> ZenohId:
     return candidate.face.zid
 
 
-def _distance_of(candidate: Candidate) -> int:
+def _distance_of(candidate: QueryCandidate) -> int:
     return candidate.distance
 
 
@@ -169,7 +175,7 @@ def select(route: QueryRoute, target: QueryTarget | None, source: Face) -> dict[
     return selected
 
 
-def _add_best(selected: dict[Face, None], candidates: list[Candidate], source: Face) -> None:
+def _add_best(selected: dict[Face, None], candidates: list[QueryCandidate], source: Face) -> None:
     """The nearest complete one; if none is complete, all of them."""
     for one in candidates:
         if one.knowledge == COMPLETE and _is_possible(one.face, source):
@@ -178,7 +184,7 @@ def _add_best(selected: dict[Face, None], candidates: list[Candidate], source: F
     _add_all(selected, candidates, source)
 
 
-def _add_all(selected: dict[Face, None], candidates: list[Candidate], source: Face) -> None:
+def _add_all(selected: dict[Face, None], candidates: list[QueryCandidate], source: Face) -> None:
     for one in candidates:
         if _is_possible(one.face, source):
             selected[one.face] = None

@@ -63,10 +63,10 @@ class QueryRoute(CachedRoute):
         self.region = region
         """Where queries come from: `node_id` is for neighbours there, whose tree they follow."""
 
-        self.regions: list[list[Candidate]] = []
+        self.regions: list[list[QueryCandidate]] = []
 
 
-class Candidate:
+class QueryCandidate:
     """A face with a matching queryable, or one that may have one."""
 
     __slots__ = ("distance", "face", "knowledge")

@@ -99,7 +99,10 @@ class RouteCache(Generic[R]):
         routes[key] = route
 
     def forget(self, key: str) -> None:
-        """Forget the routes of all keys that intersect `key`."""
+        """Forget the routes of all keys that intersect `key`, "" for all."""
+        if not key:
+            self.forget_all()
+            return
         self.changes += 1
         if not len(self._keys):
             return

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from zenlake.routing.face import Face
-from zenlake.routing.forwarding.publications import Publications
+from zenlake.routing.forwarding.publications import PublicationForwarder
 from zenlake.routing.forwarding.route import Route
 from zenlake.routing.hlc import Hlc
 from zenlake.routing.tables import Tables
@@ -34,7 +34,7 @@ class RunForwarder:
     def __init__(
         self,
         tables: Tables,
-        publications: Publications,
+        publications: PublicationForwarder,
         hlc: Hlc | None,
         wall_ns: Callable[[], int] | None,
     ) -> None:
@@ -90,7 +90,7 @@ class RunForwarder:
             if portions is None:
                 portions = _portions(run, copy, time, first_bytes_max, bytes_max)
                 made[place] = portions
-            face.outlet.send_portions(portions, qos, reliable)
+            face.outlet.push_portions(portions, qos, reliable)
 
     def _first_for(self, run: PushRun, route: Route, index: int, time: int) -> Push:
         """The first message as a face gets it, but with an empty payload."""
@@ -128,4 +128,4 @@ def _portions(
 
 def _learn(hlc: Hlc, run: PushRun, wall: int) -> bool:
     """Update the clock with all times of a run; False if one is too far in the future."""
-    return all(hlc.update_time(time, wall) for time in run.times())
+    return all(hlc.update(time, wall) for time in run.times())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from zenlake.limits import GOSSIP_PSIDS_MAX
 from zenlake.routing.face import Face
-from zenlake.routing.gossip.gateways import place, set_gateways
+from zenlake.routing.gossip.gateways import set_gateways, set_reach
 from zenlake.routing.gossip.gossip import Gossip, Neighbour, describe, send_states
 from zenlake.routing.tables import Tables
 from zenlake.wire import LinkState
@@ -63,10 +63,10 @@ class GatewayGossip(Gossip):
         if is_news and state.links:  # without links it would be a description for other peers
             links.linked = {face.psids[psid] for psid in state.links if psid in face.psids}
 
-    def _conclude(self, neighbour: Neighbour) -> None:
+    def _finish(self, neighbour: Neighbour) -> None:
         links = self._links[neighbour]
         set_gateways(self._tables, neighbour.face, frozenset(links.gateways & links.linked))
 
-    def reconsider(self) -> None:
+    def note_routers_changed(self) -> None:
         for neighbour in self._links:
-            place(self._tables, neighbour.face)
+            set_reach(self._tables, neighbour.face)

@@ -19,11 +19,11 @@ def set_gateways(tables: Tables, face: Face, gateways: frozenset[ZenohId]) -> No
     if gateways != face.gateways:
         face.gateways = gateways
         face.is_primary = not gateways or max(gateways) == tables.zid
-        place(tables, face)
+        set_reach(tables, face)
         tables.forget_routes()
 
 
-def place(tables: Tables, face: Face) -> None:
+def set_reach(tables: Tables, face: Face) -> None:
     """Decide how far this router carries the messages of a peer."""
     reach = ANYWHERE
     if not face.is_primary:

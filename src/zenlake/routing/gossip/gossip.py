@@ -120,13 +120,13 @@ class Gossip:
         for state, zid in zip(states.link_states, zids, strict=True):
             if zid is not None:
                 self._read(neighbour, zid, state)
-        self._conclude(neighbour)
+        self._finish(neighbour)
 
-    def reconsider(self) -> None:
+    def note_routers_changed(self) -> None:
         """Note that the network of routers has changed."""
 
-    def _conclude(self, neighbour: Neighbour) -> None:
-        """Complete a message of a neighbour; called at its end."""
+    def _finish(self, neighbour: Neighbour) -> None:
+        """Called after the last description in a message of a neighbour."""
 
     def _read(self, neighbour: Neighbour, zid: ZenohId, state: LinkState) -> None:
         """Handle the description of a node by a neighbour."""

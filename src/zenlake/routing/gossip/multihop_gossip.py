@@ -8,7 +8,7 @@ however far away it is. Nothing is routed along this network.
 from __future__ import annotations
 
 from zenlake.routing.face import Face
-from zenlake.routing.gossip.gateways import place, set_gateways
+from zenlake.routing.gossip.gateways import set_gateways, set_reach
 from zenlake.routing.gossip.gossip import Gossip, GossipedNode
 from zenlake.routing.network.network import Network
 from zenlake.routing.region import BESIDE
@@ -44,7 +44,7 @@ class MultihopGossip(Gossip):
         if face in self._faces:
             del self._faces[face]
             self._network.flooding.remove_link(face, self._tables.now)
-            self._conclude_all()
+            self._update_gateways()
 
     def receive(self, face: Face, message: Oam) -> None:
         if face in self._faces:
@@ -54,7 +54,7 @@ class MultihopGossip(Gossip):
 
     def _receive(self, face: Face, message: Oam) -> Job:
         yield from self._network.flooding.receive(face, message, self._tables.now)
-        self._conclude_all()
+        self._update_gateways()
 
     def has_discoveries(self) -> bool:
         return self._network.has_discoveries()
@@ -64,11 +64,11 @@ class MultihopGossip(Gossip):
 
     # The gateways of the peers below a router.
 
-    def reconsider(self) -> None:
+    def note_routers_changed(self) -> None:
         for face in self._faces:
-            place(self._tables, face)
+            set_reach(self._tables, face)
 
-    def _conclude_all(self) -> None:
+    def _update_gateways(self) -> None:
         self._network.graph.left.clear()
         self._network.pop_forgotten()
         if self._tables.role == WhatAmI.ROUTER:

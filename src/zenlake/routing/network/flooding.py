@@ -4,15 +4,13 @@ Every node describes itself: its neighbours, in versions that only grow (`sn`). 
 receives a newer version forwards it, so that all nodes know the same graph.
 
 Some rules differ from deployed nodes. A restarted node is recognised and believed at once,
-although link states of its earlier *life* may still spread: the upper bits of a version are the
-time when the node started, and a node that receives a state of its earlier life starts one more.
-While a neighbour is linked, only its own link states count, even if their version is smaller than
-before. A neighbour that sends an old version is sent the new one, as it may have dropped the node.
+although link states of its earlier life may still spread: a node that receives a state of its
+earlier life starts one more (versions.py). While a neighbour is linked, only its own link states
+count, even if their version is smaller than before. A neighbour that sends an old version is sent
+the new one, as it may have dropped the node.
 """
 
 from __future__ import annotations
-
-from typing import Final
 
 from zenlake.limits import GOSSIP_DISCOVERIES_MAX
 from zenlake.routing.counters import Counters
@@ -22,18 +20,12 @@ from zenlake.routing.network.graph import NetworkGraph
 from zenlake.routing.network.link_states import NetworkLink, Statement, forgot, read_statements
 from zenlake.routing.network.node import NetworkNode
 from zenlake.routing.network.tree_cache import TreeCache
+from zenlake.routing.network.versions import SN_MAX, first_sn, life_of, sn_of_next_life
 from zenlake.routing.network.weights import HASH_STEPS
 from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.work import SEND_STEPS, Job, Work
 from zenlake.wire import LinkState, Oam
 from zenlake.wire.values.zenoh_id import ZenohId
-
-SN_MAX: Final = 1 << 63
-"""Larger versions are ignored: no node counts that far, and none could exceed them."""
-
-LIFE_BITS: Final = 20
-"""The lower bits of a version count changes, the others are the same in one life of a node. All
-deployed nodes have the life 0."""
 
 _Nodes = dict[NetworkNode, None]
 """A set that keeps its order."""
@@ -84,7 +76,7 @@ class Flooding:
         self._repeated: list[tuple[NetworkLink, Statement]] = []
         """States of neighbours that third nodes sent, to be sent to these neighbours."""
 
-        graph.own.sn = _first_sn(settings)
+        graph.own.sn = first_sn(settings)
 
     # Links of this node.
 
@@ -112,8 +104,8 @@ class Flooding:
         self.trees.note_changes(now)
 
     def remove_link(self, face: Face, now: float) -> None:
-        link = self.links.get(face.zid)
-        if link is None or link.face is not face:
+        link = self.link_of(face)
+        if link is None:
             return
         del self.links[face.zid]
         self.graph.remove_link(link.node)
@@ -140,15 +132,16 @@ class Flooding:
             self._announce_self()
             self.trees.note_changes(now)
 
-    def has_link(self, face: Face) -> bool:
+    def link_of(self, face: Face) -> NetworkLink | None:
+        """The link over a face; None if another one to the same node has replaced it."""
         link = self.links.get(face.zid)
-        return link is not None and link.face is face
+        return link if link is not None and link.face is face else None
 
     # Link states of neighbours.
 
     def receive(self, face: Face, message: Oam, now: float) -> Job:
         """Process a link-state list; other messages are counted."""
-        if message.id != LINK_STATE or not self.has_link(face):
+        if message.id != LINK_STATE or self.link_of(face) is None:
             self._counters.unexpected_messages += 1
             return
         body = message.body if isinstance(message.body, bytes) else b""
@@ -162,8 +155,8 @@ class Flooding:
                 self.graph.hashes.get(statement.zid, zid)
             if self._work.steps <= 0:
                 yield
-        link = self.links.get(face.zid)
-        if link is not None and link.face is face:
+        link = self.link_of(face)
+        if link is not None:
             self._apply(link, statements)
             self.trees.note_changes(now)
 
@@ -230,7 +223,7 @@ class Flooding:
             return False
         if statement.sn == own.sn and _lists_same(own, statement):
             return False
-        own.sn = (statement.sn >> LIFE_BITS) + 1 << LIFE_BITS
+        own.sn = sn_of_next_life(statement.sn)
         return True
 
     def _is_news(self, link: NetworkLink, node: NetworkNode, statement: Statement) -> bool:
@@ -279,7 +272,7 @@ class Flooding:
         if not graph.charge(node, account, len(links), locators):
             links = {}
             locators = None
-        if node.sn != 0 and node.sn >> LIFE_BITS != statement.sn >> LIFE_BITS:
+        if node.sn != 0 and life_of(node.sn) != life_of(statement.sn):
             graph.left.append(node.zid)
         node.sn = statement.sn
         node.role = statement.role
@@ -343,15 +336,15 @@ class Flooding:
 
     def request_declarations(self, face: Face, zid: ZenohId) -> None:
         """Ask a neighbour to declare again what a node has: send a state as if it were unknown."""
-        link = self.links.get(face.zid)
+        link = self.link_of(face)
         node = self.graph.nodes.get(zid)
-        if link is not None and link.face is face and node is not None:
+        if link is not None and node is not None:
             state = LinkState(node.index, 0, (), zid=zid, whatami=node.role)
             self._send(link, [state])
 
     def is_uniform(self) -> bool:
         """Whether all nodes that described themselves run this implementation."""
-        return all(node.sn == 0 or node.sn >> LIFE_BITS != 0 for node in self.graph.nodes.values())
+        return all(node.sn == 0 or life_of(node.sn) != 0 for node in self.graph.nodes.values())
 
     def _announce_self(self) -> None:
         self.graph.own.sn += 1
@@ -391,16 +384,8 @@ class Flooding:
         self._repeated.clear()
 
 
-def _first_sn(settings: RoutingSettings) -> int:
-    """Greater than in any earlier life, unless the clock was set back."""
-    if settings.wall_ns is None:
-        return 1
-    life = settings.wall_ns() // 1_000_000 & (SN_MAX >> LIFE_BITS + 1) - 1
-    return (life << LIFE_BITS) + 1
-
-
 def _is_later_life(node: NetworkNode, statement: Statement) -> bool:
-    return statement.sn >> LIFE_BITS > node.sn >> LIFE_BITS
+    return life_of(statement.sn) > life_of(node.sn)
 
 
 def _lists_same(node: NetworkNode, statement: Statement) -> bool:

@@ -10,8 +10,12 @@ all other nodes.
 
 from __future__ import annotations
 
-from zenlake.routing.declarations.entity import KINDS, PLAIN, QUERYABLE, SUBSCRIBER, Entity
-from zenlake.routing.face import CONTROL, Face
+from zenlake.routing.declarations.declare_messages import (
+    send_declaration,
+    send_undeclaration_of_key,
+)
+from zenlake.routing.declarations.entity import KINDS, Entity
+from zenlake.routing.face import Face
 from zenlake.routing.forwarding.origin import Origin
 from zenlake.routing.memory import Account
 from zenlake.routing.network.network import Network
@@ -33,7 +37,6 @@ from zenlake.wire import (
 )
 from zenlake.wire.values.queryable_info import QueryableInfo
 from zenlake.wire.values.whatami import WhatAmI
-from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import ZenohId
 
 Declaration = DeclareSubscriber | DeclareQueryable | DeclareToken
@@ -92,7 +95,7 @@ class SourcedRegion:
         return self._sources.get(zid)
 
     def _new_source(self, zid: ZenohId, role: WhatAmI, account: Account) -> Face:
-        return Face(0, zid, role, self.region, BESIDE, Outlet(), account)
+        return Face(zid, role, self.region, BESIDE, Outlet(), account)
 
     def pop_departed(self) -> list[Face]:
         """The sources that have left the network since the last call; they count as gone.
@@ -124,18 +127,6 @@ class SourcedRegion:
 
     # Declarations to other nodes.
 
-    def announce(self, kind: int, key: str, info: QueryableInfo) -> None:
-        """Declare an entity of this node, or a change of it, to all other nodes."""
-        self._withdrawals.discard(self.own, kind, key)
-        for child in self.network.children(self._tables.zid):
-            self._declare(child, kind, key, info, None)
-
-    def withdraw(self, kind: int, key: str) -> None:
-        """Undeclare an entity of this node to all other nodes."""
-        self._withdrawals.add(self.own, kind, key, self._tables.now)
-        for child in self.network.children(self._tables.zid):
-            self._undeclare(child, kind, key, None)
-
     def note_declared(
         self, source: Face, sender: Face, kind: int, key: str, info: QueryableInfo
     ) -> bool:
@@ -157,16 +148,16 @@ class SourcedRegion:
         return True
 
     def declare_down(self, source: Face, kind: int, key: str, info: QueryableInfo) -> None:
-        """Declare to the children of a source an entity that was found when its tree changed."""
+        """Declare an entity of a source, or a change of it, to its children."""
         self._withdrawals.discard(source, kind, key)
         for child in self.network.children(source.zid):
-            self._declare(child, kind, key, info, source.origin.node_id)
+            self._declare(child, source, kind, key, info)
 
     def undeclare_down(self, source: Face, kind: int, key: str) -> None:
-        """Undeclare to the children of a source an entity that is gone since its tree changed."""
+        """Undeclare an entity of a source to its children."""
         self._withdrawals.add(source, kind, key, self._tables.now)
         for child in self.network.children(source.zid):
-            self._undeclare(child, kind, key, source.origin.node_id)
+            self._undeclare(child, source, kind, key)
 
     def pass_on(self, source: Face, sender: Face, message: Declare, key: str) -> None:
         """Forward a declaration of a source down its tree."""
@@ -187,31 +178,13 @@ class SourcedRegion:
                 copy.body = undeclaration
             child.send(copy, key)
 
-    def _declare(
-        self, child: Face, kind: int, key: str, info: QueryableInfo, node_id: int | None
-    ) -> None:
+    def _declare(self, child: Face, source: Face, kind: int, key: str, info: QueryableInfo) -> None:
         self._tables.work.steps -= SEND_STEPS
-        expr: WireExpr = child.declared(key)
-        body: Declaration
-        if kind == SUBSCRIBER:
-            body = DeclareSubscriber(0, expr)
-        elif kind == QUERYABLE:
-            body = DeclareQueryable(0, expr, info if info != PLAIN else None)
-        else:
-            body = DeclareToken(0, expr)
-        child.send(Declare(body, qos=CONTROL, node_id=node_id), key)
+        send_declaration(child, kind, 0, key, info, node_id=source.origin.node_id)
 
-    def _undeclare(self, child: Face, kind: int, key: str, node_id: int | None) -> None:
+    def _undeclare(self, child: Face, source: Face, kind: int, key: str) -> None:
         self._tables.work.steps -= SEND_STEPS
-        undeclared = UndeclaredKey(child.declared(key))
-        body: Undeclaration
-        if kind == SUBSCRIBER:
-            body = UndeclareSubscriber(0, undeclared)
-        elif kind == QUERYABLE:
-            body = UndeclareQueryable(0, undeclared)
-        else:
-            body = UndeclareToken(0, undeclared)
-        child.send(Declare(body, qos=CONTROL, node_id=node_id), key)
+        send_undeclaration_of_key(child, kind, key, source.origin.node_id)
 
     # Trees that change.
 
@@ -247,14 +220,13 @@ class SourcedRegion:
             for child in children:
                 info = self._info_of(source, entity)
                 if info is not None and not child.is_gone and not source.is_gone:
-                    node_id = source.origin.node_id
-                    self._declare(child, entity.kind, entity.key, info, node_id)
+                    self._declare(child, source, entity.kind, entity.key, info)
                 if self._tables.work.steps <= 0:
                     yield
         for kind, key in self._withdrawals.recent(source, self._tables.now):
             for child in children:
                 if self._withdrawals.has(source, kind, key) and not child.is_gone:
-                    self._undeclare(child, kind, key, source.origin.node_id)
+                    self._undeclare(child, source, kind, key)
                 if self._tables.work.steps <= 0:
                     yield
 

@@ -207,7 +207,7 @@ class End(Outlet):
 
     # --- sending ---------------------------------------------------------------------------------
 
-    def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
+    def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         transport = self.transport
         if transport is None or self.is_over:
             raise Failure(f"{self}: {message.NAME} for a face that is gone")

@@ -22,7 +22,7 @@ def check_gone(face: Face) -> None:
 
 def check_nothing_declared(node: SimulatedNode) -> None:
     """Check a node after everything was undeclared everywhere; the links are still open."""
-    tables = node.dispatcher._tables
+    tables = node.dispatcher.tables
     kept: dict[str, Sized] = {
         f"{name} entities": table
         for name, table in zip(("subscriber", "queryable", "token"), tables.entities, strict=True)
