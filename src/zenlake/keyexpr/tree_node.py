@@ -24,11 +24,7 @@ from __future__ import annotations
 from sys import getsizeof
 
 from zenlake._mypyc import mypyc_attr
-from zenlake.keyexpr.pattern_index import (
-    SPARE_BYTES_MAX,
-    SPARE_BYTES_PER_CHILD_MAX,
-    PatternIndex,
-)
+from zenlake.keyexpr.pattern_index import SPARE_BYTES_MAX, SPARE_BYTES_PER_CHILD_MAX, PatternIndex
 
 
 class WildChildren:

@@ -167,10 +167,7 @@ class TcpListener(Listener):
 
 
 def connect_socket(
-    endpoint: EndPoint,
-    settings: LinkSettings,
-    timeout_s: float,
-    is_cancelled: Callable[[], bool],
+    endpoint: EndPoint, settings: LinkSettings, timeout_s: float, is_cancelled: Callable[[], bool]
 ) -> socket.socket:
     """A connected socket to the first address of the endpoint that answers."""
     deadline = time.monotonic() + timeout_s
@@ -223,10 +220,7 @@ def _connect(
 
 
 def connect_tcp(
-    endpoint: EndPoint,
-    settings: LinkSettings,
-    timeout_s: float,
-    is_cancelled: Callable[[], bool],
+    endpoint: EndPoint, settings: LinkSettings, timeout_s: float, is_cancelled: Callable[[], bool]
 ) -> TcpLink:
     connected = connect_socket(endpoint, settings, timeout_s, is_cancelled)
     src, dst = locators_of(connected, endpoint)

@@ -193,10 +193,7 @@ class TlsListener(TcpListener):
 
 
 def connect_tls(
-    endpoint: EndPoint,
-    settings: LinkSettings,
-    timeout_s: float,
-    is_cancelled: Callable[[], bool],
+    endpoint: EndPoint, settings: LinkSettings, timeout_s: float, is_cancelled: Callable[[], bool]
 ) -> TlsLink:
     deadline = time.monotonic() + timeout_s
     context = connecting_context(endpoint, settings)

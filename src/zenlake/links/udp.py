@@ -301,10 +301,7 @@ class UdpListener(Listener):
 
 
 def connect_udp(
-    endpoint: EndPoint,
-    settings: LinkSettings,
-    timeout_s: float,
-    is_cancelled: Callable[[], bool],
+    endpoint: EndPoint, settings: LinkSettings, timeout_s: float, is_cancelled: Callable[[], bool]
 ) -> UdpLink:
     cause: OSError | None = None
     for address in resolve(endpoint, socket.SOCK_DGRAM):

@@ -15,13 +15,7 @@ from typing import Final
 from zenlake.errors import WireError
 from zenlake.limits import BATCH_BYTES_MAX
 from zenlake.protocol.group_outbound import GroupOutbound
-from zenlake.protocol.group_peer import (
-    GroupEvent,
-    GroupPeer,
-    PeerDelivery,
-    PeerJoined,
-    PeerLeft,
-)
+from zenlake.protocol.group_peer import GroupEvent, GroupPeer, PeerDelivery, PeerJoined, PeerLeft
 from zenlake.protocol.group_terms import GroupTerms
 from zenlake.protocol.reassembly import ReassemblyBudget
 from zenlake.protocol.tap import GroupTap

@@ -30,16 +30,7 @@ from zenlake.session.queryables import QueryableEntity, Queryables
 from zenlake.session.settings import SessionSettings
 from zenlake.session.sink import Sink
 from zenlake.session.subscribers import Subscribers, Subscription
-from zenlake.wire import (
-    Del,
-    Encoding,
-    Err,
-    Put,
-    QoS,
-    Timestamp,
-    TimestampStack,
-    ZenohId,
-)
+from zenlake.wire import Del, Encoding, Err, Put, QoS, Timestamp, TimestampStack, ZenohId
 from zenlake.wire.values.timestamp import ntp64_of_ns
 
 if TYPE_CHECKING:

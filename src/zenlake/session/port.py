@@ -73,12 +73,7 @@ class Factory:
     __slots__ = ("error", "ok", "query", "sample", "status")
 
     def __init__(
-        self,
-        sample: MakeSample,
-        ok: MakeOk,
-        error: MakeError,
-        query: MakeQuery,
-        status: MakeStatus,
+        self, sample: MakeSample, ok: MakeOk, error: MakeError, query: MakeQuery, status: MakeStatus
     ) -> None:
         self.sample = sample
         self.ok = ok

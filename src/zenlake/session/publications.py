@@ -63,12 +63,7 @@ class Publications:
         self._subscribers = subscribers
 
     def prepare(
-        self,
-        key: str,
-        qos: QoS,
-        reliable: bool,
-        destination: Locality,
-        encoding: Encoding | None,
+        self, key: str, qos: QoS, reliable: bool, destination: Locality, encoding: Encoding | None
     ) -> Publication:
         """The constant part of a publisher's messages; `qos/publication` may override options."""
         rule = self._port.settings.rule_for(key)
@@ -80,11 +75,7 @@ class Publications:
         return Publication(key, wire_key, qos, reliable, destination, encoding)
 
     def push(
-        self,
-        publication: Publication,
-        body: Put | Del,
-        stamps: TimestampStack | None,
-        now: float,
+        self, publication: Publication, body: Put | Del, stamps: TimestampStack | None, now: float
     ) -> None:
         """Publish a value or a deletion. Hot."""
         port = self._port
@@ -123,11 +114,7 @@ class Publications:
         if route is None:
             return
         made = Shortcut(
-            route,
-            publication.encoding,
-            publication.qos,
-            publication.wire_qos,
-            publication.reliable,
+            route, publication.encoding, publication.qos, publication.wire_qos, publication.reliable
         )
         made.subscribers_version = self._subscribers.version
         publication.shortcut = made

@@ -139,7 +139,7 @@ def _imports(text: str) -> str:
         "zenlake.columnar.leaves": _functions_of(leaves.__name__, vars(leaves)),
         "zenlake.columnar.locators": ["skip_locator"],
         "zenlake.columnar.memory": [
-            *("load", *(f"{verb}_{width}" for verb in ("get", "put") for width in WIDTHS)),
+            *("load", *(f"{verb}_{width}" for verb in ("get", "put") for width in WIDTHS))
         ],
         "zenlake.columnar.values": _functions_of(values.__name__, vars(values)),
         "zenlake.limits": ["EXTENSIONS_PER_MESSAGE_MAX"],

@@ -24,15 +24,7 @@ from zenlake.testing.simulation.records import (
     Token,
     Watcher,
 )
-from zenlake.wire import (
-    ConsolidationMode,
-    Del,
-    Err,
-    Put,
-    QoS,
-    QueryTarget,
-    Timestamp,
-)
+from zenlake.wire import ConsolidationMode, Del, Err, Put, QoS, QueryTarget, Timestamp
 
 if TYPE_CHECKING:
     from zenlake.testing.simulation.node import SimulatedNode

@@ -59,10 +59,7 @@ class Model:
     # --- routing ---------------------------------------------------------------------------------
 
     def _declarations_of(
-        self,
-        kind: int,
-        nodes: Iterable[SimulatedNode],
-        hidden: Locality = Locality.SESSION_LOCAL,
+        self, kind: int, nodes: Iterable[SimulatedNode], hidden: Locality = Locality.SESSION_LOCAL
     ) -> Known:
         """The declarations of nodes, without those whose locality is `hidden`."""
         found: Known = {}

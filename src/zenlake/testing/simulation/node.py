@@ -110,9 +110,7 @@ class SimulatedNode:
         self._waiting: deque[Callable[[], None]] = deque()
         self._alarm_at = inf
         routing = RoutingSettings(
-            timestamping=plan.is_timestamping,
-            wall_ns=self.wall_ns,
-            link_weights=self._weights(),
+            timestamping=plan.is_timestamping, wall_ns=self.wall_ns, link_weights=self._weights()
         )
         self.dispatcher = Dispatcher(zid, plan.role, routing)
         if plan.is_found:

@@ -9,13 +9,7 @@ so each of its bytes is checked against `end`.
 from __future__ import annotations
 
 from zenlake.wire.generate.leaf_decoder import LeafDecoder, declarations
-from zenlake.wire.generate.names import (
-    bits_expression,
-    bits_value,
-    converted,
-    snake,
-    test_of,
-)
+from zenlake.wire.generate.names import bits_expression, bits_value, converted, snake, test_of
 from zenlake.wire.generate.source import Source
 from zenlake.wire.layout import (
     BitsRow,
