@@ -146,7 +146,7 @@ class Group:
     # --- outward -----------------------------------------------------------------------------
 
     def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> None:
-        """Queue an encoded network message. It is always accepted: check `queued_bytes` before."""
+        """Queue an encoded network message; it is always accepted."""
         self.outbound.push(data, priority, reliable, express)
 
     def next_unit(self, now: float) -> bytes | None:
@@ -156,15 +156,8 @@ class Group:
             join = bytes(self._terms.join(self.outbound))
             return compress_batch(join) if self._terms.compression else join
         unit = self.outbound.next_unit()
-        self.was_plain = self.outbound.is_plain()
+        self.was_plain = self.outbound.was_plain
         return unit
-
-    def queued_bytes(self, priority: int) -> int:
-        return self.outbound.queued_bytes(priority)
-
-    def has_room(self, priority: int) -> bool:
-        """Whether fewer than two batches are queued: the same limit as on any link."""
-        return self.outbound.queued_bytes(priority) < 2 * self._terms.batch_size
 
     def close(self, reason: CloseReason = CloseReason.GENERIC) -> None:
         """Queue CLOSE behind all batches; no JOIN follows it."""
