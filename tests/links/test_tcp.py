@@ -13,7 +13,7 @@ from tests.links.pairs import PLAIN, connecting, linked, receive_all, send_all
 from tests.ports import free_port
 from tests.waiting import until
 from zenlake.links import LinkError, LinkSettings, LinkTimeout, connect, listen, tcp
-from zenlake.links.addresses import is_loopback
+from zenlake.protocol.scouting import is_loopback_locator
 from zenlake.wire import EndPoint
 
 LOOPBACK = "tcp/127.0.0.1:0"
@@ -47,7 +47,7 @@ def test_a_wildcard_accepts_both_families_and_announces_no_loopback() -> None:
     listener = listen(EndPoint.parse("tcp/[::]:0"), PLAIN)
     accepted = []
     try:
-        assert not any(is_loopback(locator) for locator in listener.locators())
+        assert not any(is_loopback_locator(locator) for locator in listener.locators())
         assert isinstance(listener, tcp.TcpListener)
         port = listener._address[1]
         for host in ("127.0.0.1", "[::1]"):
@@ -68,7 +68,7 @@ def test_a_bound_loopback_is_announced() -> None:
         (locator,) = listener.locators()
         assert locator.startswith("tcp/127.0.0.1:")
         assert locator.endswith("?prio=1-3")
-        assert is_loopback(locator)
+        assert is_loopback_locator(locator)
     finally:
         listener.close()
 

@@ -67,15 +67,6 @@ def locator_text(protocol: str, target: tuple[str, int] | tuple[str, int, int, i
     return f"{protocol}/{address_text(target[0], target[1])}"
 
 
-def is_loopback(locator: str) -> bool:
-    """Whether a locator can only be reached from this machine."""
-    host = locator.partition("/")[2].partition("?")[0].rpartition(":")[0].strip("[]")
-    try:
-        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def advertised(protocol: str, host: str, port: int, metadata: str = "") -> list[str]:
     """The addresses that a listener announces: its own, or for a wildcard those of all interfaces.
 
