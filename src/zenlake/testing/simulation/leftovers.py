@@ -56,8 +56,7 @@ def check_nothing_declared(node: SimulatedNode) -> None:
     kept["liveliness queries"] = core.liveliness._gets
     kept["sources"] = core.matching.sources
     kept["sources with listeners"] = core.matching._watched
-    kept["subscribers of others"] = core.matching._remote_subscribers
-    kept["queryables of others"] = core.matching._remote_queryables
+    kept["subscribers of others"], kept["queryables of others"] = core.matching._remote
     kept["own interests"] = core.interests._by_id
     kept["own interests by content"] = core.interests._by_content
     for name, part in kept.items():
