@@ -201,7 +201,7 @@ class Inbound:
             elif not isinstance(message, KeepAlive):
                 self.ignored_messages += 1
         if batch.error is not None:
-            raise batch.taken_error()
+            raise batch.pop_error()
 
     def _process_frame(self, frame: Frame, size: int, deliveries: list[Delivery]) -> None:
         if self._accept(self._channel(frame.qos, frame.reliable), frame.sn):

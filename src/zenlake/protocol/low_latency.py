@@ -48,7 +48,7 @@ class LowLatencyInbound(Inbound):
         if close is not None:
             self.process_close(close)
         elif unit.error is not None:
-            raise unit.taken_error()
+            raise unit.pop_error()
 
 
 class LowLatencyOutbound(Outbound):

@@ -147,7 +147,7 @@ class LinkRedactor:
     def _low_latency(self, direction: int, content: bytes, flags: int) -> tuple[bytes, int]:
         unit = decode_low_latency(content)
         if unit.error is not None:
-            raise unit.taken_error()
+            raise unit.pop_error()
         kept: list[Message] = []
         is_changed = False
         for message in unit.messages:
@@ -199,7 +199,7 @@ class LinkRedactor:
                 kept.append(message)
         if batch.error is not None:
             if not kept:
-                raise batch.taken_error()
+                raise batch.pop_error()
             self._counts.undecodable += 1
             is_changed = True
         if not is_changed and not self._is_compressed:

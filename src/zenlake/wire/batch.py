@@ -29,7 +29,7 @@ class _Unit:
 
     error: WireError | None
 
-    def taken_error(self) -> WireError:
+    def pop_error(self) -> WireError:
         """Return the error to raise, and remove it from the unit: its traceback refers to a frame
         that refers to the unit, and only the garbage collector would free such a cycle."""
         error, self.error = self.error, None
