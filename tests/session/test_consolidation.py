@@ -6,8 +6,9 @@ import random
 
 from tests.chance import first_seed
 from tests.faults import scaled
-from tests.session.network import ANY, ListSink, Network, Ok, question
+from tests.session.network import Network, get, query_spec, serve
 from zenlake.session.incoming_query import IncomingQuery
+from zenlake.testing.simulation.items import Ok
 from zenlake.wire import ConsolidationMode, Del, Put, Timestamp, ZenohId
 
 CASES = scaled(2_000, 20_000)
@@ -31,9 +32,8 @@ def model(mode: ConsolidationMode, replies: list[Reply]) -> list[Reply]:
 def ask(mode: ConsolidationMode, parameters: str, replies: list[Reply]) -> list[Reply]:
     network = Network()
     core = network.add().core
-    asked, answers = ListSink(), ListSink()
-    core.declare_queryable("**", asked, False, ANY, 0.0)
-    core.get("**", parameters, question(consolidation=mode), answers, 0.0)
+    asked = serve(core, "**")
+    answers = get(core, "**", query_spec(consolidation=mode), parameters)
     incoming: IncomingQuery = asked.queries[0].incoming
     for key, time, number in replies:
         stamp = Timestamp(time, ZenohId.from_int(1)) if time else None
