@@ -11,7 +11,7 @@ import pytest
 
 from tests.faults import least
 from tests.links.faulty_socket import FaultySocket, make_faulty
-from tests.links.pairs import PLAIN, linked
+from tests.links.pairs import PLAIN, linked, port_of
 from tests.waiting import until
 from zenlake.links import Link, LinkError, LinkTimeout, Listener, MulticastSockets, listen
 from zenlake.links.udp import UdpRemote
@@ -57,10 +57,6 @@ class Accepted:
         assert not self.thread.is_alive()
         for link in self.links:
             link.close()
-
-
-def port_of(listener: Listener) -> int:
-    return int(listener.locators()[0].rpartition(":")[2])
 
 
 @pytest.mark.parametrize("code", PASSING + OF_A_REMOTE, ids=NAMES)

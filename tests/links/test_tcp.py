@@ -129,9 +129,9 @@ def test_buffer_sizes_are_those_of_the_protocol() -> None:
     settings = LinkSettings(tcp={"so_rcvbuf": sizes["tcp"]}, tls={"so_rcvbuf": sizes["tls"]})
     found = {}
     for protocol in sizes:
-        with socket.socket() as of:
-            tcp._apply_options(of, EndPoint(protocol, "127.0.0.1:0"), settings)
-            found[protocol] = of.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
+        with socket.socket() as one:
+            tcp._apply_options(one, EndPoint(protocol, "127.0.0.1:0"), settings)
+            found[protocol] = one.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
     assert found["tls"] == 2 * found["tcp"]
 
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from tests.links.pairs import PLAIN, linked
+from tests.links.pairs import PLAIN, linked, port_of
 from zenlake.limits import UDP_REMOTES_MAX, UDP_WAITING_BYTES_MAX
 from zenlake.links import Link, LinkTimeout, listen
 from zenlake.links.udp import UdpListener, UdpRemote
@@ -50,7 +50,7 @@ def test_every_source_has_its_own_link() -> None:
     links: list[Link] = []
     thread = threading.Thread(target=accept_all, args=(listener, links))
     thread.start()
-    port = int(listener.locators()[0].rpartition(":")[2])
+    port = port_of(listener)
     sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(5)]
     try:
         for round in range(3):

@@ -15,12 +15,12 @@ import struct
 from typing import Final
 
 from zenlake.forks import close_after_fork
+from zenlake.links.addresses import Address
 from zenlake.links.interfaces import InterfaceAddress, interface_addresses
 from zenlake.links.link import LinkError
 from zenlake.links.shared_socket import ask_for_room
 from zenlake.links.socket_errors import SocketErrors
 
-Address = tuple[str, int] | tuple[str, int, int, int]
 _DATAGRAM_BYTES: Final = 65_536
 
 

@@ -30,8 +30,7 @@ from zenlake.session.queryables import QueryableEntity, Queryables
 from zenlake.session.settings import SessionSettings
 from zenlake.session.sink import Sink
 from zenlake.session.subscribers import Subscribers, Subscription
-from zenlake.wire import Del, Encoding, Err, Put, QoS, Timestamp, TimestampStack, ZenohId
-from zenlake.wire.values.timestamp import ntp64_of_ns
+from zenlake.wire import Del, Encoding, Err, Put, QoS, TimestampStack, ZenohId
 
 if TYPE_CHECKING:
     from zenlake.routing.dispatcher import Dispatcher
@@ -101,8 +100,6 @@ class SessionCore:
         """Called once, before the first operation on a key that begins with `@/`."""
 
         self._warnings = DeferredWarnings(report)
-        if dispatcher.hlc is not None:
-            port.clock = self._hlc_timestamp
         port.face = dispatcher.add_local(self.inbox)
 
     @property
@@ -308,8 +305,3 @@ class SessionCore:
     def _report(self, text: str | None) -> None:
         if text is not None:
             self.port.to_application(self._warnings, text)
-
-    def _hlc_timestamp(self) -> Timestamp:
-        hlc = self.port.dispatcher.hlc
-        assert hlc is not None
-        return hlc.new(ntp64_of_ns(self.port.wall_ns()))

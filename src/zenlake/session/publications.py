@@ -79,8 +79,8 @@ class Publications:
     ) -> None:
         """Publish a value or a deletion. Hot."""
         port = self._port
-        if port.clock is not None and body.timestamp is None:
-            body.timestamp = port.clock()
+        if port.hlc is not None and body.timestamp is None:
+            body.timestamp = port.new_timestamp()
         if stamps is not None:
             stamps = port.stamp_sent(stamps)
         message = Push(publication.wire_key, body, publication.wire_qos, None, None, stamps)
@@ -108,7 +108,7 @@ class Publications:
         publication.shortcut = None
         port = self._port
         is_local = publication.to_own_session and self._subscribers.has_local(publication.key)
-        if port.clock is not None or port.face is None or is_local or not publication.to_network:
+        if port.hlc is not None or port.face is None or is_local or not publication.to_network:
             return
         route = port.dispatcher.only_destination(port.face, publication.wire_key.suffix)
         if route is None:
@@ -122,7 +122,7 @@ class Publications:
     def sole_outlet(self) -> Outlet | None:
         """The one outlet that gets all publications of this session unchanged, if there is one."""
         port = self._port
-        if port.clock is not None or port.face is None or self._subscribers.live:
+        if port.hlc is not None or port.face is None or self._subscribers.live:
             return None
         if port.settings.namespace or port.settings.publication_rules:
             return None
