@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.chance import IS_FULL
@@ -35,6 +37,16 @@ def least(measure: Callable[[], float], enough_s: float, tries: int = 10) -> flo
             break
         took_s = min(took_s, measure())
     return took_s
+
+
+@contextmanager
+def traced_memory() -> Iterator[None]:
+    """Trace allocations in a block, for `tracemalloc.get_traced_memory`."""
+    tracemalloc.start()
+    try:
+        yield
+    finally:
+        tracemalloc.stop()
 
 
 def resident_bytes() -> int:

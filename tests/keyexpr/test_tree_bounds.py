@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import pytest
 
-from tests.faults import scaled
+from tests.faults import scaled, traced_memory
 from zenlake.keyexpr.canonical import canonize
 from zenlake.keyexpr.matching import intersects
 from zenlake.keyexpr.tree import KeyTree
@@ -143,15 +143,12 @@ def test_literal_query_is_looked_up_among_many_children() -> None:
 def stored_bytes(texts: list[str]) -> float:
     """The memory of a tree for each text, with the text and without the value."""
     gc.collect()
-    tracemalloc.start()
-    try:
+    with traced_memory():
         tree: KeyTree[None] = KeyTree()
         for text in texts:
             tree.insert(text, None)
         gc.collect()  # empties the interpreter's free lists
         used = tracemalloc.get_traced_memory()[0]
-    finally:
-        tracemalloc.stop()
     assert len(tree) == len(texts)
     return used / len(texts) + sum(map(sys.getsizeof, texts)) / len(texts)
 
@@ -198,8 +195,7 @@ def test_a_key_of_128_chunks_costs_its_text_and_less_than_a_kilobyte() -> None:
 def test_removed_children_free_their_memory(end: str) -> None:
     groups = scaled(4, 20)
     gc.collect()
-    tracemalloc.start()
-    try:
+    with traced_memory():
         tree: KeyTree[None] = KeyTree()
         for group in range(groups):
             for number in range(2_000):
@@ -208,7 +204,5 @@ def test_removed_children_free_their_memory(end: str) -> None:
                 tree.remove(f"{group}/{number}{end}")
         gc.collect()  # empties the interpreter's free lists
         used = tracemalloc.get_traced_memory()[0]
-    finally:
-        tracemalloc.stop()
     assert len(tree) == 5 * groups
     assert used < 5 * groups * 1_536

@@ -6,6 +6,7 @@ import errno
 import socket
 import threading
 import time
+from contextlib import closing
 
 import pytest
 
@@ -163,8 +164,7 @@ def test_an_empty_datagram_does_not_make_a_handshake_wait_for_ever() -> None:
 
 @pytest.mark.parametrize("code", PASSING, ids=NAMES)
 def test_multicast_sockets_survive(code: int, caplog: pytest.LogCaptureFixture) -> None:
-    sockets = MulticastSockets("224.0.0.251", 0, "lo", listens=False)
-    try:
+    with closing(MulticastSockets("224.0.0.251", 0, "lo", listens=False)) as sockets:
         sender = sockets.senders[0]
         faulty = FaultySocket(sender)
         faulty.faults = {"receive": (code, 2)}
@@ -179,8 +179,6 @@ def test_multicast_sockets_survive(code: int, caplog: pytest.LogCaptureFixture) 
             one.sendto(b"x", ("127.0.0.1", sender.getsockname()[1]))
             with pytest.raises(LinkError):
                 sockets.receive(2.0)
-    finally:
-        sockets.close()
 
 
 @pytest.mark.parametrize("endpoint", ["tcp/127.0.0.1:0", "udp/127.0.0.1:0"])

@@ -6,6 +6,7 @@ import socket
 import struct
 import threading
 import time
+from contextlib import closing
 
 import pytest
 
@@ -63,14 +64,11 @@ def test_a_wildcard_accepts_both_families_and_announces_no_loopback() -> None:
 
 
 def test_a_bound_loopback_is_announced() -> None:
-    listener = listen(EndPoint.parse("tcp/127.0.0.1:0?prio=1-3"), PLAIN)
-    try:
+    with closing(listen(EndPoint.parse("tcp/127.0.0.1:0?prio=1-3"), PLAIN)) as listener:
         (locator,) = listener.locators()
         assert locator.startswith("tcp/127.0.0.1:")
         assert locator.endswith("?prio=1-3")
         assert is_loopback_locator(locator)
-    finally:
-        listener.close()
 
 
 def test_closing_wakes_the_reader() -> None:
@@ -189,12 +187,11 @@ def test_interface_option_binds_to_the_interface() -> None:
 
 
 def test_address_in_use_is_a_link_error() -> None:
-    listener = listen(EndPoint.parse(LOOPBACK), PLAIN)
-    try:
-        with pytest.raises(LinkError, match="in use"):
-            listen(connecting(listener), PLAIN)
-    finally:
-        listener.close()
+    with (
+        closing(listen(EndPoint.parse(LOOPBACK), PLAIN)) as listener,
+        pytest.raises(LinkError, match="in use"),
+    ):
+        listen(connecting(listener), PLAIN)
 
 
 def test_protocols_that_are_not_there_or_not_allowed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -78,8 +79,7 @@ def accept_all(listener: object, links: list[Link]) -> None:
 
 
 def test_sources_and_their_queued_datagrams_are_limited() -> None:
-    listener = UdpListener(EndPoint.parse("udp/127.0.0.1:0"), PLAIN)
-    try:
+    with closing(UdpListener(EndPoint.parse("udp/127.0.0.1:0"), PLAIN)) as listener:
         remotes = [
             listener._hand_over(b"x", ("192.0.2.1", number))
             for number in range(UDP_REMOTES_MAX + 10)
@@ -92,8 +92,6 @@ def test_sources_and_their_queued_datagrams_are_limited() -> None:
         assert listener.dropped == 12
         first.close()
         assert listener._hand_over(b"x", ("192.0.2.2", 1)) is not None
-    finally:
-        listener.close()
 
 
 def test_a_link_without_a_listener_ends() -> None:
