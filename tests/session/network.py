@@ -89,7 +89,7 @@ class Node:
         self.wall_ns += 1_000
         return self.wall_ns
 
-    def settle(self) -> None:
+    def after_unlock(self) -> None:
         for sink in self.core.pop_touched():
             sink.after_unlock()
 
@@ -142,7 +142,7 @@ class Network:
             if not line.is_cut:
                 line.to.dispatcher.receive(line.face, message, reliable, self.now)
         for node in self.nodes:
-            node.settle()
+            node.after_unlock()
 
     def wait(self, seconds: float) -> None:
         self.now += seconds

@@ -52,7 +52,7 @@ class Schedule(RuleBasedStateMachine):
         self.world = World(1, three_nodes(second))
         self.world.start()
 
-    def settle(self) -> None:
+    def run_until_idle(self) -> None:
         self.world.timeline.run_until(self.world.timeline.now + STEP_S)
 
     # The model.
@@ -108,10 +108,10 @@ class Schedule(RuleBasedStateMachine):
         node.run(lambda: self.world.application(node).watch(key, with_history))
 
     @rule(name=names, key=keys, is_querier=st.booleans())
-    def declares_speaker(self, name: int, key: str, is_querier: bool) -> None:
+    def declares_source(self, name: int, key: str, is_querier: bool) -> None:
         node = self.world.nodes[name]
         application = self.world.application(node)
-        node.run(lambda: application.declare_speaker(key, is_querier, listens=True))
+        node.run(lambda: application.declare_source(key, is_querier, listens=True))
 
     @rule(name=names, choice=st.integers(0, 100))
     def undeclares(self, name: int, choice: int) -> None:
@@ -127,7 +127,7 @@ class Schedule(RuleBasedStateMachine):
         application = self.world.application(node)
         for _ in range(count):
             node.run(lambda: application.publish(key, QoS(5), 8))
-        self.settle()
+        self.run_until_idle()
         for publication in self.world.ledger.publications[-count:]:
             for subscriber in self.world.ledger.subscribers:
                 if subscriber.is_live:
@@ -140,7 +140,7 @@ class Schedule(RuleBasedStateMachine):
         application = self.world.application(node)
         node.run(lambda: application.get(key, 3.0, aim, mode, None))
         get = self.world.ledger.gets[-1]
-        self.settle()
+        self.run_until_idle()
         self.check_asked(get)
 
     @rule(name=names, key=keys)
@@ -148,7 +148,7 @@ class Schedule(RuleBasedStateMachine):
         node = self.world.nodes[name]
         node.run(lambda: self.world.application(node).get_liveliness(key, 3.0))
         get = self.world.ledger.gets[-1]
-        self.settle()
+        self.run_until_idle()
         tokens = self.world.ledger.tokens
         assert get.keys == {one.key for one in tokens if one.is_live and intersects(one.key, key)}
 
@@ -157,19 +157,19 @@ class Schedule(RuleBasedStateMachine):
         node = self.world.nodes[name]
         self.world.application(node).leave()
         node.close()
-        self.settle()
+        self.run_until_idle()
         self.world.restart(node, keeps_zid)
-        self.settle()
+        self.run_until_idle()
 
     # Invariants.
 
     @invariant()
     def everybody_knows_what_there_is(self) -> None:
-        self.settle()
+        self.run_until_idle()
         self.world.check()
 
     def teardown(self) -> None:
-        self.settle()
+        self.run_until_idle()
         self.world.end()
 
 

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from zenlake.keyexpr.matching import intersects
 from zenlake.session import Locality
 from zenlake.session.incoming_query import IncomingQuery
-from zenlake.session.matching import MatchingSource as SessionMatchingSource
+from zenlake.session.matching import MatchingSource
 from zenlake.session.open_query import OpenQuery
 from zenlake.session.queries import QuerySpec
 from zenlake.testing.simulation.items import Asked
 from zenlake.testing.simulation.journal import Failure
 from zenlake.testing.simulation.records import (
     Get,
-    MatchingRecord,
-    MatchingSource,
+    ListenerRecord,
     Publication,
     Queryable,
     Record,
     ReplyRecord,
+    SourceRecord,
     Subscriber,
     Token,
     Watcher,
@@ -75,8 +75,8 @@ class Application:
         now = self.node.now()
         record.entity = self.core.declare_liveliness_subscriber(key, record, with_history, now)
 
-    def declare_speaker(self, key: str, is_querier: bool, *, listens: bool) -> None:
-        record = MatchingSource(self.node, key, is_querier)
+    def declare_source(self, key: str, is_querier: bool, *, listens: bool) -> None:
+        record = SourceRecord(self.node, key, is_querier)
         self._note("declares %s, querier %s", record, is_querier)
         self.ledger.sources.append(record)
         now = self.node.now()
@@ -86,7 +86,7 @@ class Application:
             source = self.core.declare_publisher(key, Locality.ANY, now)
         record.entity = source
         if listens:
-            listener = MatchingRecord(self.node, record)
+            listener = ListenerRecord(self.node, record)
             self.ledger.listeners.append(listener)
             listener.entity = self.core.declare_matching_listener(source, listener, now)
 
@@ -95,16 +95,16 @@ class Application:
         assert record.entity is not None
         self.core.undeclare(record.entity, self.node.now())
         record.close()
-        if isinstance(record, MatchingSource):
+        if isinstance(record, SourceRecord):
             for listener in self.ledger.listeners:
                 if listener.source is record:
                     listener.close()
             self._drop_queries_of(record)
 
-    def _drop_queries_of(self, querier: MatchingSource) -> None:
+    def _drop_queries_of(self, querier: SourceRecord) -> None:
         entity = querier.entity
         for get, query in self._queries.items():
-            if isinstance(entity, SessionMatchingSource) and query.owner_eid == entity.eid:
+            if isinstance(entity, MatchingSource) and query.owner_eid == entity.eid:
                 self.ledger.cancel(get)
 
     # --- publications and queries ----------------------------------------------------------------
@@ -137,7 +137,7 @@ class Application:
         timeout_s: float,
         target: QueryTarget,
         mode: ConsolidationMode,
-        querier: MatchingSource | None,
+        querier: SourceRecord | None,
     ) -> None:
         ledger = self.ledger
         number = len(ledger.gets)
@@ -145,13 +145,13 @@ class Application:
         self._note("sends %s, %s, %s", record, target, mode)
         ledger.ask(record)
         owner = 0
-        if querier is not None and isinstance(querier.entity, SessionMatchingSource):
+        if querier is not None and isinstance(querier.entity, MatchingSource):
             owner = querier.entity.eid
-        question = QuerySpec(
+        spec = QuerySpec(
             QoS(13), int(timeout_s * 1000), target=target, consolidation=mode, owner_eid=owner
         )
         now = self.node.now()
-        self._queries[record] = self.core.get(key, f"n={number}", question, record, now)
+        self._queries[record] = self.core.get(key, f"n={number}", spec, record, now)
 
     def get_liveliness(self, key: str, timeout_s: float) -> None:
         ledger = self.ledger

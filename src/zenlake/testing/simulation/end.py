@@ -76,7 +76,7 @@ class End(Outlet):
         if self.is_over:
             return
         if self.transport is not None:
-            self._take(self.transport, data)
+            self._receive_session(self.transport, data)
             return
         self._rest += data
         while not self.is_over and self.transport is None:
@@ -86,7 +86,7 @@ class End(Outlet):
             self._shake_hands(batch)
         rest, self._rest = self._rest, b""
         if rest and self.transport is not None:
-            self._take(self.transport, rest)
+            self._receive_session(self.transport, rest)
 
     def _next_batch(self) -> bytes | None:
         rest = self._rest
@@ -99,7 +99,7 @@ class End(Outlet):
         self._rest = rest[stop:]
         return rest[2:stop]
 
-    def _take(self, transport: Transport, data: bytes) -> None:
+    def _receive_session(self, transport: Transport, data: bytes) -> None:
         now = self.node.now()
         try:
             deliveries = transport.receive(data, now)

@@ -8,12 +8,12 @@ from zenlake.keyexpr.matching import includes, intersects
 from zenlake.testing.simulation.promises import Party, Promise, Promises, Route
 from zenlake.testing.simulation.records import (
     Get,
-    MatchingRecord,
-    MatchingSource,
+    ListenerRecord,
     Publication,
     Queryable,
     Record,
     ReplyRecord,
+    SourceRecord,
     Subscriber,
     Token,
     Watcher,
@@ -41,8 +41,8 @@ class Ledger:
         self.queryables: list[Queryable] = []
         self.tokens: list[Token] = []
         self.watchers: list[Watcher] = []
-        self.sources: list[MatchingSource] = []
-        self.listeners: list[MatchingRecord] = []
+        self.sources: list[SourceRecord] = []
+        self.listeners: list[ListenerRecord] = []
 
     def live(self, node: SimulatedNode) -> list[Record]:
         """The declarations of a node, listeners before the sources they belong to."""

@@ -19,7 +19,7 @@ from zenlake.routing.face import Face
 from zenlake.session import Locality
 from zenlake.testing.simulation.end import End
 from zenlake.testing.simulation.journal import Failure
-from zenlake.testing.simulation.records import MatchingSource, Queryable, Record
+from zenlake.testing.simulation.records import Queryable, Record, SourceRecord
 from zenlake.wire import WhatAmI
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Model:
             if listener.is_matching != is_matching:
                 raise listener.fail(f"it got {listener.is_matching}, expected {is_matching}")
 
-    def _matches(self, source: MatchingSource) -> bool:
+    def _matches(self, source: SourceRecord) -> bool:
         """Whether a source matches; queryables of others must include its key (§2.3)."""
         kind = QUERYABLE if source.is_querier else SUBSCRIBER
         own = self._declarations_of(kind, [source.node], Locality.REMOTE)

@@ -184,12 +184,12 @@ class SimulatedNode:
             self._waiting.append(action)
             return
         action()
-        self.settle()
+        self.flush_outputs()
 
     def later(self, delay_s: float, action: Callable[[], None]) -> None:
         self.timeline.call_in(delay_s, lambda: self.run(action))
 
-    def settle(self) -> None:
+    def flush_outputs(self) -> None:
         """Serve sinks, wires and timers; called after each action."""
         for sink in self.core.pop_touched():
             sink.after_unlock()
@@ -213,7 +213,7 @@ class SimulatedNode:
     def start(self) -> None:
         for connector in self.connectors:
             connector.connect()
-        self.settle()
+        self.flush_outputs()
 
     def admit(self, zid: ZenohId) -> CloseReason | None:
         """Refuse a second session with a neighbour."""

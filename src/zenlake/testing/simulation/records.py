@@ -268,7 +268,7 @@ class Watcher(Record):
         return any(token.node is self.node and token.closed_at < inf for token in tokens)
 
 
-class MatchingSource(Record):
+class SourceRecord(Record):
     """A publisher or querier."""
 
     def __init__(self, node: SimulatedNode, key: str, is_querier: bool) -> None:
@@ -276,10 +276,10 @@ class MatchingSource(Record):
         self.is_querier = is_querier
 
 
-class MatchingRecord(Record):
+class ListenerRecord(Record):
     """A matching listener: it gets only changes."""
 
-    def __init__(self, node: SimulatedNode, source: MatchingSource) -> None:
+    def __init__(self, node: SimulatedNode, source: SourceRecord) -> None:
         super().__init__(node, source.key)
         self.source = source
         self.is_matching = False
