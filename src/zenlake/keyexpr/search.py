@@ -78,10 +78,6 @@ class Search(Generic[T]):
         """The work done so far."""
         return self._automaton.steps
 
-    @property
-    def finished(self) -> bool:
-        return not self._nodes
-
     def run(self, steps_max: int) -> bool:
         """Continue for about `steps_max` steps; returns whether the search is finished."""
         automaton = self._automaton

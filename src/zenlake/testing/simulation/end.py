@@ -18,6 +18,7 @@ from zenlake.testing.simulation.tap import Tap
 from zenlake.testing.simulation.wire import Wire
 from zenlake.wire import CloseReason, NetworkMessage, encode
 from zenlake.wire.defaults import DEFAULT_QOS_BYTE
+from zenlake.wire.framing import StreamDeframer, frame_batch
 from zenlake.wire.values.qos import QoS
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class End(Outlet):
         self.is_over = False
         self.transport: Transport | None = None
         self.face: Face | None = None
-        self._rest = b""
+        self._deframer = StreamDeframer()
         self._arrived: deque[Delivery] = deque()
         self._routed = 0  # the number of messages of the first delivery that are routed
         self._is_routing_later = False
@@ -78,26 +79,19 @@ class End(Outlet):
         if self.transport is not None:
             self._receive_session(self.transport, data)
             return
-        self._rest += data
+        if not self.wire.is_stream:
+            if data:
+                self._shake_hands(data)
+            return
+        self._deframer.feed(data)
         while not self.is_over and self.transport is None:
-            batch = self._next_batch()
+            batch = self._deframer.next_batch()
             if batch is None:
                 return
             self._shake_hands(batch)
-        rest, self._rest = self._rest, b""
+        rest = self._deframer.pop_rest()
         if rest and self.transport is not None:
             self._receive_session(self.transport, rest)
-
-    def _next_batch(self) -> bytes | None:
-        rest = self._rest
-        if not self.wire.is_stream:
-            self._rest = b""
-            return rest or None
-        stop = 2 + int.from_bytes(rest[:2], "little")
-        if len(rest) < 2 or len(rest) < stop:
-            return None
-        self._rest = rest[stop:]
-        return rest[2:stop]
 
     def _receive_session(self, transport: Transport, data: bytes) -> None:
         now = self.node.now()
@@ -178,7 +172,7 @@ class End(Outlet):
 
     def _send_handshake(self, content: bytes) -> None:
         if self.wire.is_stream:
-            content = len(content).to_bytes(2, "little") + content
+            content = frame_batch(content)
         self.wire.send(self, content)
 
     def _give_up(self) -> None:

@@ -22,6 +22,7 @@ from zenlake.wire import (
 )
 from zenlake.wire.batch import decode_low_latency
 from zenlake.wire.compression import decompress_batch
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 
 
 class Tap:
@@ -68,7 +69,7 @@ class Tap:
 
     def _join(self, side: int, fragment: Fragment) -> NetworkMessage | None:
         pieces = self._pieces[side]
-        lane = (5 if fragment.qos is None else int(fragment.qos), fragment.reliable)
+        lane = (DEFAULT_PRIORITY if fragment.qos is None else int(fragment.qos), fragment.reliable)
         data = pieces.pop(lane, b"") + fragment.payload
         if fragment.more:
             pieces[lane] = data
