@@ -31,14 +31,6 @@ from zenlake.wire.layout import (
 )
 
 
-def labels(layout: Layout) -> list[str]:
-    """The names of rows in errors."""
-    found = ["header"]
-    for row in layout.rows:
-        found += ["key_scope", "key_suffix"] if isinstance(row, KeyRow) else [row.attribute]
-    return found
-
-
 class LayoutKernel:
     def __init__(self, out: Source, layout: Layout, places: dict[str, int]) -> None:
         self.out = out

@@ -10,11 +10,12 @@ from pathlib import Path
 from zenlake.columnar import causes, leaves, values
 from zenlake.columnar.failures import failed
 from zenlake.columnar.fields import WIDTHS, columns, presence_bits, reachable, row_bytes
-from zenlake.columnar.generate.layout_kernel import LayoutKernel, labels
+from zenlake.columnar.generate.layout_kernel import LayoutKernel
 from zenlake.columnar.generate.leaf_kernel import constants
 from zenlake.columnar.generate.names import kernel_name
 from zenlake.columnar.generate.walk_source import COUNT_UNKNOWN, WALK
 from zenlake.wire.definitions import LAYOUTS
+from zenlake.wire.generate.names import labels
 from zenlake.wire.generate.source import Source
 from zenlake.wire.layout import Layout
 

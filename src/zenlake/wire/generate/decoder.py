@@ -9,7 +9,14 @@ so each of its bytes is checked against `end`.
 from __future__ import annotations
 
 from zenlake.wire.generate.leaf_decoder import LeafDecoder, declarations
-from zenlake.wire.generate.names import bits_expression, bits_value, converted, snake, test_of
+from zenlake.wire.generate.names import (
+    bits_expression,
+    bits_value,
+    converted,
+    labels,
+    snake,
+    test_of,
+)
 from zenlake.wire.generate.source import Source
 from zenlake.wire.layout import (
     BitsRow,
@@ -39,7 +46,7 @@ def emit_decoder(out: Source, layout: Layout, layouts: dict[str, Layout]) -> Non
     """
     name = snake(layout.class_name)
     rows = f"_{name.upper()}_ROWS"
-    out.line(f"{rows}: Final = ({', '.join(repr(label) for label in _labels(layout))},)")
+    out.line(f"{rows}: Final = ({', '.join(repr(label) for label in labels(layout))},)")
     _emit_function(out, layout, layouts, f"decode_{name}", rows, False)
     if any(isinstance(row, MessagesRow) for row in layout.rows):
         _emit_function(out, layout, layouts, f"decode_{name}_head", rows, True)
@@ -65,14 +72,6 @@ def _emit_function(
             out.line(declaration)
         for line in body.lines:
             out.line(line)
-
-
-def _labels(layout: Layout) -> list[str]:
-    """The fields that `row` counts: the header, then the rows; a key counts as two."""
-    labels = ["header"]
-    for row in layout.rows:
-        labels += ["key_scope", "key_suffix"] if isinstance(row, KeyRow) else [row.attribute]
-    return labels
 
 
 class _Decoder:
@@ -104,7 +103,7 @@ class _Decoder:
 
     def _name(self, label: str) -> None:
         """Set the row being read, but not the offset at which it began."""
-        self.out.line(f"row = {_labels(self.layout).index(label)}")
+        self.out.line(f"row = {labels(self.layout).index(label)}")
 
     def _emit_row(self, row: Row) -> None:
         match row:
