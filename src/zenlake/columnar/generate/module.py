@@ -15,8 +15,8 @@ from zenlake.columnar.generate.leaf_kernel import constants
 from zenlake.columnar.generate.names import kernel_name
 from zenlake.columnar.generate.walk_source import COUNT_UNKNOWN, WALK
 from zenlake.wire.definitions import LAYOUTS
+from zenlake.wire.generate.code import Code
 from zenlake.wire.generate.names import labels
-from zenlake.wire.generate.source import Source
 from zenlake.wire.layout import Layout
 
 PACKAGE = Path(__file__).parents[1]
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 def module_source() -> str:
     places = {name: index for index, name in enumerate(place_names())}
-    body = Source()
+    body = Code()
     constants(body)
     body.line()
     _emit_places(body, places)
@@ -85,7 +85,7 @@ def place_names() -> Iterator[tuple[str, str]]:
         yield from ((layout.name, label) for label in labels(layout))
 
 
-def _emit_places(out: Source, places: dict[tuple[str, str], int]) -> None:
+def _emit_places(out: Code, places: dict[tuple[str, str], int]) -> None:
     inherited = [presence_bits()[name] for name in ("sn", "reliable", "priority")]
     out.line(f"_WORDS_BEGIN: Final = {_first_of(4)}")
     out.line(f"_LONGS_BEGIN: Final = {_first_of(8)}")
@@ -105,7 +105,7 @@ def _first_of(width: int) -> int:
     return min(column.begin for column in columns().values() if column.width == width)
 
 
-def _emit_dispatch(out: Source, layer: str, place: int) -> None:
+def _emit_dispatch(out: Code, layer: str, place: int) -> None:
     """`_<layer>`: one message, chosen by its id."""
     layouts = [layout for layout in LAYOUTS.values() if layout.layer == layer]
     out.line()

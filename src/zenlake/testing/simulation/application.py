@@ -11,7 +11,7 @@ from zenlake.session.matching import MatchingSource
 from zenlake.session.open_query import OpenQuery
 from zenlake.session.queries import QuerySpec
 from zenlake.testing.simulation.items import Asked
-from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.journal import InvariantError
 from zenlake.testing.simulation.records import (
     Get,
     ListenerRecord,
@@ -128,7 +128,7 @@ class Application:
         if stamp is None:
             return
         if self._last_stamp is not None and stamp <= self._last_stamp:
-            raise Failure(f"{self.node.name}: timestamp {stamp} after {self._last_stamp}")
+            raise InvariantError(f"{self.node.name}: timestamp {stamp} after {self._last_stamp}")
         self._last_stamp = stamp
 
     def get(

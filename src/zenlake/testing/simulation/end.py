@@ -13,8 +13,8 @@ from zenlake.protocol.opening import Opener
 from zenlake.protocol.transport import Transport
 from zenlake.routing.face import Face
 from zenlake.routing.outlet import Outlet
-from zenlake.testing.simulation.journal import Failure
-from zenlake.testing.simulation.tap import Tap
+from zenlake.testing.simulation.journal import InvariantError
+from zenlake.testing.simulation.unit_check import UnitCheck
 from zenlake.testing.simulation.wire import Wire
 from zenlake.wire import CloseReason, NetworkMessage, encode
 from zenlake.wire.defaults import DEFAULT_QOS_BYTE
@@ -99,7 +99,7 @@ class End(Outlet):
             deliveries = transport.receive(data, now)
         except TransportError as error:
             if self.wire.is_stream or not transport.agreed.compression:
-                raise Failure(f"{self}: {error}") from error
+                raise InvariantError(f"{self}: {error}") from error
             # A duplicate datagram of the handshake cannot be decompressed.
             self.node.journal.count("sessions ended by a datagram of the handshake")
             self.finish(str(error))
@@ -189,8 +189,8 @@ class End(Outlet):
         wire.note_change()
         now = node.now()
         self.transport = Transport(agreed, now, wire.is_stream, node.budget)
-        if wire.tap is None:
-            wire.tap = Tap(agreed, wire.is_stream, wire.is_between_routers())
+        if wire.check is None:
+            wire.check = UnitCheck(agreed, wire.is_stream, wire.is_between_routers())
         steps = node.slice_steps
         self.face = node.dispatcher.add_face(agreed.zid, agreed.role, self, now, steps=steps)
         self._route()
@@ -204,7 +204,7 @@ class End(Outlet):
     def send(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         transport = self.transport
         if transport is None or self.is_over:
-            raise Failure(f"{self}: {message.NAME} for a face that is gone")
+            raise InvariantError(f"{self}: {message.NAME} for a face that is gone")
         qos: QoS | None = message.qos  # type: ignore[attr-defined]  # all have it
         byte = DEFAULT_QOS_BYTE if qos is None else qos.byte
         transport.push(encode(message), byte & 7, reliable, byte & 0x10 != 0)
@@ -223,8 +223,8 @@ class End(Outlet):
             unit = transport.next_unit(self.node.now())
             if unit is None:
                 return
-            assert wire.tap is not None
-            for message in wire.tap.read(self.side, unit):
+            assert wire.check is not None
+            for message in wire.check.read(self.side, unit):
                 self.node.journal.note(self.node.name, "wire %s: %.240s", wire.number, message)
             wire.send(self, unit)
             if transport.total_queued_bytes() == 0:
@@ -257,7 +257,7 @@ class End(Outlet):
         since = self.node.timeline.now - 1.5 * lease_s - 0.5
         was_away = any(end.node.was_paused_since(since) for end in (self, other))
         if wire.failed_at > self.node.timeline.now and not was_away and not other.is_over:
-            raise Failure(f"{self}: the lease expired although {other.node.name} was there")
+            raise InvariantError(f"{self}: the lease expired although {other.node.name} was there")
 
     def close(self) -> None:
         """Send CLOSE after everything else (behaviour reference §2.1)."""

@@ -18,7 +18,7 @@ from zenlake.routing.declarations.entity import QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.face import Face
 from zenlake.session import Locality
 from zenlake.testing.simulation.end import End
-from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.journal import InvariantError
 from zenlake.testing.simulation.records import Queryable, Record, SourceRecord
 from zenlake.wire import WhatAmI
 
@@ -54,7 +54,7 @@ class Model:
     def _check_links(self, node: SimulatedNode) -> None:
         for connector in node.connectors:
             if connector.end is None or not connector.end.wire.is_up:
-                raise Failure(f"{node.name} did not connect again")
+                raise InvariantError(f"{node.name} did not connect again")
 
     # --- routing ---------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ class Model:
         routers, _ = reach.network_of(node)
         sources = node.sources()
         if extra := sources.keys() - {other.zid for other in routers}:
-            raise Failure(f"{node.name} knows of routers that are gone: {extra}")
+            raise InvariantError(f"{node.name} knows of routers that are gone: {extra}")
         for other in routers[1:]:
             for kind in (SUBSCRIBER, QUERYABLE, TOKEN):
                 source = sources.get(other.zid)
@@ -153,7 +153,7 @@ class Model:
             if announced != received:
                 names = f"{end.node.name} declared to {other.node.name}"
                 text = f"{names} {sorted(announced)} of kind {kind}, which has {sorted(received)}"
-                raise Failure(text)
+                raise InvariantError(text)
 
     # --- applications ----------------------------------------------------------------------------
 
@@ -209,6 +209,6 @@ def _held_by(face: Face, kind: int) -> Known:
 
 def _wrong(
     node: SimulatedNode, other: SimulatedNode, kind: int, known: Known, wanted: Known
-) -> Failure:
+) -> InvariantError:
     name = ("subscribers", "queryables", "tokens")[kind]
-    return Failure(f"{node.name} knows {name} {known} of {other.name}, expected {wanted}")
+    return InvariantError(f"{node.name} knows {name} {known} of {other.name}, expected {wanted}")

@@ -20,7 +20,7 @@ from zenlake.routing.work import UNLIMITED
 from zenlake.session import SessionCore, SessionSettings
 from zenlake.testing.simulation.end import TURN_S, End
 from zenlake.testing.simulation.items import FACTORY
-from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.journal import InvariantError
 from zenlake.testing.simulation.leftovers import check_gone
 from zenlake.testing.simulation.plan import NodePlan
 from zenlake.wire import CloseReason, WhatAmI, ZenohId
@@ -152,7 +152,7 @@ class SimulatedNode:
         return self.rng.randbytes(count)
 
     def _complain(self, text: str) -> None:
-        raise Failure(f"{self.name}: {text}")
+        raise InvariantError(f"{self.name}: {text}")
 
     # --- actions ---------------------------------------------------------------------------------
 

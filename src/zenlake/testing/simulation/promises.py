@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Final, Protocol
 
-from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.journal import InvariantError
 
 if TYPE_CHECKING:
     from zenlake.testing.simulation.node import SimulatedNode
@@ -96,5 +96,7 @@ class Promises:
         for promise in self._open:
             if not promise.is_kept and not promise.is_excused():
                 names = "-".join(node.name for node in promise.route.nodes)
-                raise Failure(f"{promise.what} at {promise.made_at:.4f} over {names} never arrived")
+                raise InvariantError(
+                    f"{promise.what} at {promise.made_at:.4f} over {names} never arrived"
+                )
         self._open.clear()

@@ -10,7 +10,7 @@ from zenlake.keyexpr.matching import intersects
 from zenlake.session import Locality, Sink
 from zenlake.session.core import Entity
 from zenlake.testing.simulation.items import Asked, Error, Ok, Sample
-from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.journal import InvariantError
 from zenlake.testing.simulation.promises import Promise, Route
 from zenlake.wire import ConsolidationMode, Del, Put, QueryTarget, WhatAmI
 
@@ -44,17 +44,17 @@ class Record(Sink):
 
     def push(self, item: object) -> None:
         if self.closed_at < inf:
-            raise Failure(f"{self} gets something after its end")
+            raise InvariantError(f"{self} gets something after its end")
         self.receive(item)
 
     def receive(self, item: object) -> None:
-        raise Failure(f"{self} gets something")
+        raise InvariantError(f"{self} gets something")
 
     def close(self) -> None:
         self.closed_at = min(self.closed_at, self.node.timeline.now)
 
-    def fail(self, text: str) -> Failure:
-        return Failure(f"{self}: {text}")
+    def fail(self, text: str) -> InvariantError:
+        return InvariantError(f"{self}: {text}")
 
 
 class Publication:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from zenlake.testing.simulation.journal import Journal
 from zenlake.testing.simulation.plan import Plan
-from zenlake.testing.simulation.tap import Tap
 from zenlake.testing.simulation.timeline import Timeline
+from zenlake.testing.simulation.unit_check import UnitCheck
 from zenlake.wire import WhatAmI
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from zenlake.testing.simulation.node import SimulatedNode
 
 
-class Direction:
+class _Direction:
     """The times at which its sender is free again and its last byte arrives."""
 
     def __init__(self) -> None:
@@ -43,8 +43,8 @@ class Wire:
         self._rng = rng
         self._journal = journal
         self.ends: list[End] = []
-        self._directions = (Direction(), Direction())
-        self.tap: Tap | None = None
+        self._directions = (_Direction(), _Direction())
+        self.check: UnitCheck | None = None
         self.is_silent = False
         """Whether bytes are lost without notice to the ends."""
         self.up_at = inf
@@ -115,12 +115,12 @@ class Wire:
         at = self._rng.randrange(1, len(data))
         return [data[:at], data[at:]]
 
-    def _deliver_in_order(self, way: Direction, to: End, data: bytes) -> None:
+    def _deliver_in_order(self, way: _Direction, to: End, data: bytes) -> None:
         arrival = max(max(self._timeline.now, way.free_at) + self._delay(), way.last_arrival)
         way.last_arrival = arrival
         self._call_at(arrival, to, data)
 
-    def _send_datagram(self, way: Direction, to: End, data: bytes) -> None:
+    def _send_datagram(self, way: _Direction, to: End, data: bytes) -> None:
         plan, rng = self._plan, self._rng
         arrival = max(self._timeline.now, way.free_at) + self._delay()
         if rng.random() < plan.loss:

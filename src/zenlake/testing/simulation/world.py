@@ -15,7 +15,7 @@ from typing import Final
 from zenlake.testing.simulation.application import Application
 from zenlake.testing.simulation.end import End
 from zenlake.testing.simulation.faults import Faults
-from zenlake.testing.simulation.journal import Failure, Journal
+from zenlake.testing.simulation.journal import InvariantError, Journal
 from zenlake.testing.simulation.ledger import Ledger
 from zenlake.testing.simulation.leftovers import (
     check_closed,
@@ -211,12 +211,12 @@ class World:
             check_no_complaints(node, self._was_lossy)
 
     def _check_answers(self, wire: Wire) -> None:
-        assert wire.tap is not None
-        for side, requests in enumerate(wire.tap.open_requests):
+        assert wire.check is not None
+        for side, requests in enumerate(wire.check.open_requests):
             if requests:
-                raise Failure(f"{wire.ends[side]}: {requests} without a final")
-        if interests := wire.tap.accounts.unanswered():
-            raise Failure(f"wire {wire.number}: interests {interests} without a final")
+                raise InvariantError(f"{wire.ends[side]}: {requests} without a final")
+        if interests := wire.check.accounts.unanswered():
+            raise InvariantError(f"wire {wire.number}: interests {interests} without a final")
 
     def _work_undisturbed(self) -> None:
         rng, now = self._rng, self.timeline.now
@@ -239,4 +239,4 @@ class World:
         for node in self.nodes:
             check_closed(node)
         if any(wire.failed_at == inf for wire in self.wires):
-            raise Failure("a wire is still open")
+            raise InvariantError("a wire is still open")

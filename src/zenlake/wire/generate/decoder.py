@@ -8,6 +8,7 @@ so each of its bytes is checked against `end`.
 
 from __future__ import annotations
 
+from zenlake.wire.generate.code import Code
 from zenlake.wire.generate.leaf_decoder import LeafDecoder, declarations
 from zenlake.wire.generate.names import (
     bits_expression,
@@ -17,7 +18,6 @@ from zenlake.wire.generate.names import (
     snake,
     test_of,
 )
-from zenlake.wire.generate.source import Source
 from zenlake.wire.layout import (
     BitsRow,
     BodyRow,
@@ -38,7 +38,7 @@ from zenlake.wire.layout import (
 )
 
 
-def emit_decoder(out: Source, layout: Layout, layouts: dict[str, Layout]) -> None:
+def emit_decoder(out: Code, layout: Layout, layouts: dict[str, Layout]) -> None:
     """The whole function for one message or structure.
 
     A message that carries network messages has a second one, `decode_<message>_head`, which stops
@@ -53,13 +53,18 @@ def emit_decoder(out: Source, layout: Layout, layouts: dict[str, Layout]) -> Non
 
 
 def _emit_function(
-    out: Source, layout: Layout, layouts: dict[str, Layout], name: str, rows: str, is_head: bool
+    out: Code,
+    layout: Layout,
+    layouts: dict[str, Layout],
+    name: str,
+    rows: str,
+    is_head: bool,
 ) -> None:
     out.line()
     out.line()
     bounds = "" if layout.header else ", end: i64"
     with out.block(f"def {name}(buf: bytes, pos: i64{bounds}) -> tuple[{layout.class_name}, i64]:"):
-        body = Source()
+        body = Code()
         with body.block("try:"):
             _Decoder(body, layout, layouts, is_head).emit()
         with body.block("except FIELD_ERRORS as error:"):
@@ -78,7 +83,7 @@ class _Decoder:
     """The body of one decoder."""
 
     def __init__(
-        self, out: Source, layout: Layout, layouts: dict[str, Layout], is_head: bool
+        self, out: Code, layout: Layout, layouts: dict[str, Layout], is_head: bool
     ) -> None:
         self.is_head = is_head
         self.out = out

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from zenlake.wire.generate.code import Code
 from zenlake.wire.generate.names import unconverted
-from zenlake.wire.generate.source import Source
 from zenlake.wire.layout import (
     BodyRow,
     ByteRow,
@@ -23,7 +23,7 @@ from zenlake.wire.layout import (
 )
 
 
-def emit_encoder(out: Source, layout: Layout) -> None:
+def emit_encoder(out: Code, layout: Layout) -> None:
     with out.block("def encode(self, out: BytesWriter) -> None:"):
         _Encoder(out, layout).emit()
 
@@ -31,7 +31,7 @@ def emit_encoder(out: Source, layout: Layout) -> None:
 class _Encoder:
     """The body of one encoder."""
 
-    def __init__(self, out: Source, layout: Layout) -> None:
+    def __init__(self, out: Code, layout: Layout) -> None:
         self.out = out
         self.layout = layout
 
