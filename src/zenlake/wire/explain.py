@@ -102,7 +102,7 @@ def _read_scouting(reader: Reader) -> None:
     if pos < len(reader.buf):
         rest = reader.root.add(REST, pos, "bytes")
         rest.value, rest.stop = reader.buf[pos:], len(reader.buf)
-        rest.meaning = "passed over by deployed nodes"
+        rest.meaning = "ignored by deployed nodes"
 
 
 def _read_batch(reader: Reader) -> None:
