@@ -11,7 +11,7 @@ from zenlake.routing.outlet import Outlet
 from zenlake.routing.settings import RoutingSettings
 from zenlake.session import Locality, SessionCore, SessionSettings, Sink
 from zenlake.session.queries import QuerySpec
-from zenlake.testing.simulation.items import FACTORY, Asked, Ok, Sample
+from zenlake.testing.simulation.items import FACTORY, Ok, ReceivedQuery, Sample
 from zenlake.wire import NetworkMessage, Put, QoS, WhatAmI, ZenohId, decode, encode
 
 QUERY_QOS = QoS(13)
@@ -49,8 +49,8 @@ class ListSink(Sink):
         return found
 
     @property
-    def queries(self) -> list[Asked]:
-        return [item for item in self.items if isinstance(item, Asked)]
+    def queries(self) -> list[ReceivedQuery]:
+        return [item for item in self.items if isinstance(item, ReceivedQuery)]
 
 
 class Line(Outlet):

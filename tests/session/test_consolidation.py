@@ -32,9 +32,9 @@ def model(mode: ConsolidationMode, replies: list[Reply]) -> list[Reply]:
 def ask(mode: ConsolidationMode, parameters: str, replies: list[Reply]) -> list[Reply]:
     network = Network()
     core = network.add().core
-    asked = serve(core, "**")
+    queryable = serve(core, "**")
     answers = get(core, "**", query_spec(consolidation=mode), parameters)
-    incoming: IncomingQuery = asked.queries[0].incoming
+    incoming: IncomingQuery = queryable.queries[0].incoming
     for key, time, number in replies:
         stamp = Timestamp(time, ZenohId.from_int(1)) if time else None
         attachment = str(number).encode()

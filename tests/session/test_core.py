@@ -24,7 +24,7 @@ from zenlake.errors import LocalError
 from zenlake.routing.stamps import RECEIVE, ROUTE, SEND
 from zenlake.session.core import Entity
 from zenlake.session.lost_queries import LostQuery
-from zenlake.testing.simulation.items import Asked, Error, Ok, Sample
+from zenlake.testing.simulation.items import Error, Ok, Sample
 from zenlake.wire import ConsolidationMode, Err, Put, QoS, TimestampStack
 from zenlake.wire.values.timestamp import read_timestamp
 
@@ -87,11 +87,11 @@ def test_lost_objects_are_undeclared_by_the_timer() -> None:
 
 def test_lost_query_is_finished_with_a_warning() -> None:
     network, one, two, _ = two_nodes()
-    asked = serve(two.core, "k")
+    queryable = serve(two.core, "k")
     network.pump()
     answers = get(one.core, "k")
     network.pump()
-    (query,) = asked.queries
+    (query,) = queryable.queries
     two.core.lost.append(LostQuery(query.incoming, query.eid))
     network.wait(1.0)
     assert answers.is_closed
@@ -103,13 +103,13 @@ def test_lost_query_is_finished_with_a_warning() -> None:
 @pytest.mark.parametrize("is_closed", [False, True])
 def test_many_lost_queries_of_a_queryable_are_two_reports(is_closed: bool) -> None:
     network, one, two, _ = two_nodes()
-    asked = ListSink()
-    queryable = two.core.declare_queryable("k/*", asked, False, ANY, network.now)
+    sink = ListSink()
+    queryable = two.core.declare_queryable("k/*", sink, False, ANY, network.now)
     network.pump()
     for number in range(200):
         get(one.core, f"k/{number}")
     network.pump()
-    for query in asked.queries:
+    for query in sink.queries:
         two.core.lost.append(LostQuery(query.incoming, query.eid))
     network.wait(1.0)
     assert len(two.reports) == 1
@@ -188,14 +188,13 @@ def test_stamps_are_recorded_where_asked_for() -> None:
 
 def test_replies_and_errors_continue_the_records_of_their_query() -> None:
     network, a, b = pair()
-    asked = serve(b, "k")
+    queryable = serve(b, "k")
     network.pump()
     stamps = TimestampStack(SEND | ROUTE | RECEIVE, ())
     asking = query_spec(consolidation=ConsolidationMode.NONE, stamps=stamps)
     answers = get(a, "k", asking)
     network.pump()
-    (query,) = asked.queries
-    assert isinstance(query, Asked)
+    (query,) = queryable.queries
     assert query.incoming.stamps is not None
     path = [SEND, ROUTE, ROUTE, RECEIVE]
     assert [one.flags for one in query.incoming.stamps.records] == path
@@ -215,12 +214,11 @@ def test_replies_and_errors_continue_the_records_of_their_query() -> None:
 
 def test_own_queryables_are_not_routed_to() -> None:
     network, a, _ = pair()
-    asked = serve(a, "k")
+    queryable = serve(a, "k")
     stamps = TimestampStack(SEND | ROUTE | RECEIVE, ())
     asking = query_spec(consolidation=ConsolidationMode.NONE, stamps=stamps)
     answers = get(a, "k", asking)
-    (query,) = asked.queries
-    assert isinstance(query, Asked)
+    (query,) = queryable.queries
     a.reply_error(query.incoming, 1, Err(b"no"), network.now)
     (error,) = answers.items
     assert isinstance(error, Error)

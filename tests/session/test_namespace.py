@@ -35,22 +35,22 @@ def test_keys_of_all_messages_get_and_lose_the_prefix() -> None:
     assert mine.samples == [("own", b"4"), ("zz", b"1"), ("w", b"2")]
     assert all_there_is.samples[-1] == ("ns/1/own", b"4")
 
-    asked = serve(a, "q")
+    queryable = serve(a, "q")
     network.pump()
     answers = get(b, "ns/1/q")
     network.pump()
-    incoming = asked.queries[0].incoming
+    incoming = queryable.queries[0].incoming
     assert incoming.key == "q"
     a.reply(incoming, 3, "q", Put(b"r"), None, network.now)
     a.drop_query(incoming, network.now)
     network.pump()
     assert answers.samples == [("ns/1/q", b"r")]
 
-    asked = serve(b, "ns/1/p")
+    queryable = serve(b, "ns/1/p")
     network.pump()
     answers = get(a, "p")
     network.pump()
-    incoming = asked.queries[0].incoming
+    incoming = queryable.queries[0].incoming
     b.reply(incoming, 3, "ns/1/p", Put(b"s"), None, network.now)
     b.drop_query(incoming, network.now)
     network.pump()

@@ -53,13 +53,13 @@ def answer(core: SessionCore, incoming: IncomingQuery, key: str, payload: bytes 
 @pytest.mark.parametrize("role", ROLES)
 def test_query_and_reply_carry_everything(role: WhatAmI) -> None:
     network, a, b = pair(WhatAmI.PEER, role)
-    asked = ListSink()
-    entity = b.declare_queryable("demo/**", asked, False, ANY, network.now)
+    queryable = ListSink()
+    entity = b.declare_queryable("demo/**", queryable, False, ANY, network.now)
     network.pump()
     body = QueryBody(Encoding(4), b"payload")
     answers = get(a, "demo/*", query_spec(body=body, attachment=b"at"), "x=1")
     network.pump()
-    (query,) = asked.queries
+    (query,) = queryable.queries
     incoming = query.incoming
     assert (incoming.key, incoming.parameters, query.eid) == ("demo/*", "x=1", entity.eid)
     assert incoming.body.body == body
@@ -110,11 +110,11 @@ def test_query_without_queryables_ends_at_once() -> None:
 def test_timeout_ends_a_query_on_time(timeout_ms: int) -> None:
     """Q05 by a simulated clock: what is held, then one error, then the end; late ones count."""
     network, a, b = pair()
-    asked = serve(b, "k/**")
+    queryable = serve(b, "k/**")
     network.pump()
     answers = get(a, "k/**", query_spec(timeout_ms))
     network.pump()
-    incoming = asked.queries[0].incoming
+    incoming = queryable.queries[0].incoming
     answer(b, incoming, "k/1", b"kept")
     network.pump()
     deadline = a.queries.next_deadline()
@@ -138,15 +138,15 @@ def test_a_timeout_is_reported_once() -> None:
     answers = ListSink()
     serve(b, "k")
     network.pump()
-    asked = a.get("k", "", query_spec(1_000), answers, network.now)
+    query = a.get("k", "", query_spec(1_000), answers, network.now)
     network.pump()
     deadline = a.queries.next_deadline()
     assert deadline is not None
     for _ in range(2):  # a queryable may send the same error repeatedly
-        a.inbox.send(Response(asked.id, WireExpr(0, "k"), Err(b"Timeout")), "k", True)
-        a.inbox.send(Response(asked.id, WireExpr(0), Err(b"other")), "", True)
+        a.inbox.send(Response(query.id, WireExpr(0, "k"), Err(b"Timeout")), "k", True)
+        a.inbox.send(Response(query.id, WireExpr(0), Err(b"other")), "", True)
     for hop in (b.zid, a.zid):
-        on_the_way = Response(asked.id, WireExpr(0), Err(b"Timeout"), responder=ResponderId(hop, 0))
+        on_the_way = Response(query.id, WireExpr(0), Err(b"Timeout"), responder=ResponderId(hop, 0))
         a.inbox.send(on_the_way, "", True)
     a.handle_timeout(deadline)
     assert answers.is_closed
@@ -158,11 +158,11 @@ def test_a_timeout_is_reported_once() -> None:
 
 def test_query_ends_when_the_queryables_node_disconnects() -> None:
     network, one, two, lines = two_nodes()
-    asked = serve(two.core, "k")
+    queryable = serve(two.core, "k")
     network.pump()
     answers = get(one.core, "k")
     network.pump()
-    answer(two.core, asked.queries[0].incoming, "k", b"x")
+    answer(two.core, queryable.queries[0].incoming, "k", b"x")
     network.cut(lines)
     assert answers.samples == [("k", b"x")]
     assert answers.is_closed
@@ -244,12 +244,12 @@ def test_only_all_complete_filters_within_a_session() -> None:
 
 def test_reply_key_must_match() -> None:
     network, a, b = pair()
-    asked = serve(b, "**")
+    queryable = serve(b, "**")
     network.pump()
     answers = get(a, "k", query_spec(consolidation=NONE))
     a.get("k", "", query_spec(consolidation=NONE, accepts_any_key=True), answers, network.now)
     network.pump()
-    strict, free = (one.incoming for one in asked.queries)
+    strict, free = (one.incoming for one in queryable.queries)
     with pytest.raises(LocalError, match="Attempted to reply on `z`, which does not intersect"):
         answer(b, strict, "z")
     answer(b, free, "z", b"any")

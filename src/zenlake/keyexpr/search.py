@@ -184,11 +184,11 @@ class Search(Generic[T]):
     def _push_patterns(self, patterns: PatternIndex[TreeNode], positions: int) -> None:
         """Put those children by `$*` chunks on the stack that may match at these positions."""
         automaton = self._automaton
-        asked = positions & automaton.free
-        if asked & automaton.wild:
+        free = positions & automaton.free
+        if free & automaton.wild:
             self._push_unread(patterns.values(), positions)
             return
-        texts = automaton.texts_at(asked)
+        texts = automaton.texts_at(free)
         lookups = len(patterns.lengths) * len(texts)
         if 0 < lookups <= LOOKUPS_AT_ONCE_MAX and lookups <= len(patterns):
             automaton.steps += lookups

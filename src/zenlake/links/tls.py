@@ -156,20 +156,20 @@ class TlsLink(TcpLink):
         with self._tls_lock:
             if not self._flush():
                 return 0
-            taken = min(self._uncounted_bytes, len(data))
+            sent = min(self._uncounted_bytes, len(data))
             self._uncounted_bytes = 0
-            while taken < len(data):
-                record = data[taken : taken + _RECORD_BYTES]
+            while sent < len(data):
+                record = data[sent : sent + _RECORD_BYTES]
                 try:
                     self._tls.write(record)
                 except ssl.SSLError as error:
                     raise TlsError(self.dst, _tls_cause(error)) from error
                 self._unsent = self._outgoing.read()
-                taken += len(record)
+                sent += len(record)
                 if not self._flush():
                     self._uncounted_bytes = 1
-                    return taken - 1
-            return taken
+                    return sent - 1
+            return sent
 
     def _flush(self) -> bool:
         """Send what is encrypted; returns whether the socket accepted all of it."""

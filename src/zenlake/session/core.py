@@ -190,18 +190,18 @@ class SessionCore:
         self.enter(now)
         self._start_admin_keys(key)
         self.port.adopt(sink)
-        made = self.subscribers.declare(key, sink, origin, now)
+        subscription = self.subscribers.declare(key, sink, origin, now)
         self.matching.changed(SUBSCRIBERS, key)
-        return made
+        return subscription
 
     def declare_queryable(
         self, key: str, sink: Sink, complete: bool, origin: Locality, now: float
     ) -> QueryableEntity:
         self.enter(now)
         self.port.adopt(sink)
-        made = self.queryables.declare(key, sink, complete, origin, now)
+        queryable = self.queryables.declare(key, sink, complete, origin, now)
         self.matching.changed(QUERYABLES, key)
-        return made
+        return queryable
 
     def declare_publisher(self, key: str, destination: Locality, now: float) -> MatchingSource:
         self.enter(now)

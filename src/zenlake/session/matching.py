@@ -86,11 +86,11 @@ class Matching:
         source = MatchingSource(self._port.next_eid(), kind, key, destination, all_complete)
         self.sources[source.eid] = source
         if destination != Locality.SESSION_LOCAL:
-            asked = key
+            interest_key = key
             if kind == SUBSCRIBERS:
-                asked = aggregate(key, self._port.settings.aggregated_publishers)
+                interest_key = aggregate(key, self._port.settings.aggregated_publishers)
             mode = InterestMode.CURRENT_FUTURE
-            source.interest = self._interests.acquire(kind, mode, asked, now)
+            source.interest = self._interests.acquire(kind, mode, interest_key, now)
         return source
 
     def undeclare(self, source: MatchingSource, now: float) -> None:

@@ -113,11 +113,11 @@ class Publications:
         route = port.dispatcher.only_destination(port.face, publication.wire_key.suffix)
         if route is None:
             return
-        made = Shortcut(
+        shortcut = Shortcut(
             route, publication.encoding, publication.qos, publication.wire_qos, publication.reliable
         )
-        made.subscribers_version = self._subscribers.version
-        publication.shortcut = made
+        shortcut.subscribers_version = self._subscribers.version
+        publication.shortcut = shortcut
 
     def sole_outlet(self) -> Outlet | None:
         """The one outlet that gets all publications of this session unchanged, if there is one."""

@@ -50,9 +50,9 @@ class ExtensionKernel:
 
     def _remembered(self) -> list[str]:
         """Extensions whose presence decides how another row is read."""
-        asked = [getattr(row, "sliced_if", "") for row in self.layout.rows]
-        asked += [ext.marks for ext in self.layout.extensions]
-        return [ext.attribute for ext in self.layout.extensions if ext.attribute in asked]
+        tested = [getattr(row, "sliced_if", "") for row in self.layout.rows]
+        tested += [ext.marks for ext in self.layout.extensions]
+        return [ext.attribute for ext in self.layout.extensions if ext.attribute in tested]
 
     def _emit_extension(self, ext: ExtRow, chain: ChainRow) -> None:
         out, field = self.out, field_of(self.layout, ext)

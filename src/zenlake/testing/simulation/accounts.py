@@ -33,7 +33,7 @@ class Side:
         self.aliases: dict[int, str] = {}
         self.declared: dict[tuple[str, int], str] = {}
         self.interests: set[int] = set()
-        self.asked: set[int] = set()
+        self.sent_interests: set[int] = set()
         self.unanswered: set[int] = set()
 
 
@@ -48,7 +48,7 @@ class Accounts:
         if isinstance(message, Push | Request):
             resolve(mine, theirs, message.key)
         elif isinstance(message, Interest):
-            self._ask(mine, theirs, message)
+            self._note_interest(mine, theirs, message)
         elif isinstance(message, Declare):
             self._declare(mine, theirs, message)
 
@@ -56,7 +56,7 @@ class Accounts:
         """Interests without a final."""
         return [id for side in self._sides for id in sorted(side.unanswered)]
 
-    def _ask(self, mine: Side, theirs: Side, interest: Interest) -> None:
+    def _note_interest(self, mine: Side, theirs: Side, interest: Interest) -> None:
         id = interest.id
         if interest.mode == InterestMode.FINAL:
             if id not in mine.interests:
@@ -65,29 +65,29 @@ class Accounts:
             # The answer to the interest may be in transit, or never be sent.
             mine.unanswered.discard(id)
             return
-        if id in mine.asked:
+        if id in mine.sent_interests:
             raise InvariantError(f"interest {id} is sent twice")
         if interest.key is not None:
             resolve(mine, theirs, interest.key)
-        mine.asked.add(id)
+        mine.sent_interests.add(id)
         mine.unanswered.add(id)
         if interest.mode != InterestMode.CURRENT:
             mine.interests.add(id)
 
     def _declare(self, mine: Side, theirs: Side, message: Declare) -> None:
-        body, asked = message.body, message.interest_id
-        if asked and asked not in theirs.asked:
-            raise InvariantError(f"an answer to unknown interest {asked}")
+        body, interest_id = message.body, message.interest_id
+        if interest_id and interest_id not in theirs.sent_interests:
+            raise InvariantError(f"an answer to unknown interest {interest_id}")
         if isinstance(body, DeclareKeyExpr):
             self.number_key(mine, theirs, body)
         elif isinstance(body, DeclareFinal):
-            if asked:
-                if asked not in theirs.unanswered and asked in theirs.interests:
-                    raise InvariantError(f"interest {asked} has two finals")
-                theirs.unanswered.discard(asked)
+            if interest_id:
+                if interest_id not in theirs.unanswered and interest_id in theirs.interests:
+                    raise InvariantError(f"interest {interest_id} has two finals")
+                theirs.unanswered.discard(interest_id)
         elif isinstance(body, DeclareSubscriber | DeclareQueryable | DeclareToken):
             key = resolve(mine, theirs, body.key)
-            if body.id == 0 and not (isinstance(body, DeclareToken) and asked):
+            if body.id == 0 and not (isinstance(body, DeclareToken) and interest_id):
                 raise InvariantError(f"{body.NAME} with id 0")
             if body.id and mine.declared.setdefault((_kind(body), body.id), key) != key:
                 raise InvariantError(f"{body.NAME} {body.id} is used for two keys")

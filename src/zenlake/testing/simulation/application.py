@@ -10,7 +10,7 @@ from zenlake.session.incoming_query import IncomingQuery
 from zenlake.session.matching import MatchingSource
 from zenlake.session.open_query import OpenQuery
 from zenlake.session.queries import QuerySpec
-from zenlake.testing.simulation.items import Asked
+from zenlake.testing.simulation.items import ReceivedQuery
 from zenlake.testing.simulation.journal import InvariantError
 from zenlake.testing.simulation.records import (
     Get,
@@ -55,7 +55,7 @@ class Application:
         record.entity = self.core.declare_subscriber(key, record, origin, now)
 
     def serve(self, key: str, is_complete: bool, origin: Locality = Locality.ANY) -> None:
-        record = Queryable(self.node, key, is_complete, self._asked)
+        record = Queryable(self.node, key, is_complete, self._receive_query)
         record.origin = origin
         self._note("declares %s", record)
         self.ledger.queryables.append(record)
@@ -118,7 +118,7 @@ class Application:
         body = Del(attachment=name) if size is None else Put(b"x" * size, attachment=name)
         record = Publication(number, self.node, key, int(qos.priority), body, destination)
         self._note("publishes %s on `%s`, %s bytes", number, key, size)
-        self.ledger.publish(record)
+        self.ledger.record_publication(record)
         prepared = self.core.publications.prepare(key, qos, True, destination, None)
         self.core.put(prepared, body, None, self.node.now())
         self._check_stamp(body.timestamp)
@@ -143,7 +143,7 @@ class Application:
         number = len(ledger.gets)
         record = Get(number, self.node, key, timeout_s, target, mode, ledger.replies)
         self._note("sends %s, %s, %s", record, target, mode)
-        ledger.ask(record)
+        ledger.record_query(record)
         owner = 0
         if querier is not None and isinstance(querier.entity, MatchingSource):
             owner = querier.entity.eid
@@ -159,7 +159,7 @@ class Application:
         mode, target = ConsolidationMode.NONE, QueryTarget.ALL
         record = Get(number, self.node, key, timeout_s, target, mode, ledger.replies)
         self._note("queries tokens: %s", record)
-        ledger.ask_liveliness(record)
+        ledger.record_liveliness_query(record)
         now = self.node.now()
         query = self.core.liveliness_get(key, record, int(timeout_s * 1000), now)
         self._queries[record] = query
@@ -174,7 +174,7 @@ class Application:
 
     # --- answers ---------------------------------------------------------------------------------
 
-    def _asked(self, queryable: Queryable, item: Asked) -> None:
+    def _receive_query(self, queryable: Queryable, item: ReceivedQuery) -> None:
         number = int(item.incoming.parameters.removeprefix("n="))
         get = self.ledger.gets[number]
         if self.node.world.reach.was_settled(get.declared_at):
@@ -197,21 +197,21 @@ class Application:
             self.node.later(delay_s, lambda: self._reply(queryable, item, get, mood < 0.2))
         self.node.later(delay_s, lambda: self._drop(item.incoming))
 
-    def _reply(self, queryable: Queryable, item: Asked, get: Get, is_error: bool) -> None:
+    def _reply(self, queryable: Queryable, item: ReceivedQuery, get: Get, is_error: bool) -> None:
         if item.incoming not in self._unanswered:
             return
         now = self.node.now()
         if is_error:
             self.core.reply_error(item.incoming, item.eid, Err(b"no"), now)
             return
-        asked = item.incoming.key
-        key = queryable.key if "*" not in queryable.key and "*" in asked else asked
-        if not intersects(key, asked):
-            key = asked
+        query_key = item.incoming.key
+        key = queryable.key if "*" not in queryable.key and "*" in query_key else query_key
+        if not intersects(key, query_key):
+            key = query_key
         number = len(self.ledger.replies)
         reply = ReplyRecord(number, get, key)
         self._note("reply %s to %s", number, get)
-        self.ledger.reply(reply, queryable)
+        self.ledger.record_reply(reply, queryable)
         body = Put(b"", attachment=b"%d" % number)
         self.core.reply(item.incoming, item.eid, key, body, None, now)
 

@@ -65,7 +65,7 @@ class Ledger:
         now = self._world.timeline.now
         return route, max(ready_at, record.declared_at + 1.0) <= now
 
-    def publish(self, publication: Publication) -> None:
+    def record_publication(self, publication: Publication) -> None:
         """Record a publication before it is sent, with promises for its receivers."""
         self.publications.append(publication)
         now = self._world.timeline.now
@@ -84,7 +84,7 @@ class Ledger:
                 promise = Promise(what, now, route, [subscriber])
                 publication.promises[subscriber] = self.promises.add(promise)
 
-    def ask(self, get: Get) -> None:
+    def record_query(self, get: Get) -> None:
         """Record a query before it is sent, with promises for the queryables that must get it."""
         self.gets.append(get)
         now = self._world.timeline.now
@@ -132,7 +132,7 @@ class Ledger:
             for one in self.queryables
         )
 
-    def ask_liveliness(self, get: Get) -> None:
+    def record_liveliness_query(self, get: Get) -> None:
         get.is_liveliness = True
         self.gets.append(get)
         now = self._world.timeline.now
@@ -144,16 +144,16 @@ class Ledger:
                 promise = Promise(f"{get} about {token}", now, route, [token])
                 get.token_promises.append((token.key, self.promises.add(promise)))
 
-    def reply(self, reply: ReplyRecord, queryable: Queryable) -> None:
+    def record_reply(self, reply: ReplyRecord, queryable: Queryable) -> None:
         """Record a reply before it is sent, with a promise if the requester must get it."""
         self.replies.append(reply)
         get = reply.get
         now = self._world.timeline.now
-        asked_over = get.routes.get(queryable)
+        query_route = get.routes.get(queryable)
         is_late = now + 1.0 > get.declared_at + get.timeout_s
-        if asked_over is None or is_late or not get.is_live or not asked_over.is_up():
+        if query_route is None or is_late or not get.is_live or not query_route.is_up():
             return
-        back = Route(asked_over.nodes[::-1], asked_over.wires[::-1])
+        back = Route(query_route.nodes[::-1], query_route.wires[::-1])
         if back.ready_at() <= now or back.nodes[0] is back.nodes[-1]:
             promise = Promise(f"reply {reply.number} to {get}", now, back, [])
             reply.promise = self.promises.add(promise)

@@ -128,15 +128,15 @@ class Model:
     def _wanted(self, kind: int, node: SimulatedNode, visible: Known) -> Known:
         """The visible declarations that match an interest of the node or its clients."""
         ledger = self._world.ledger
-        askers = [node, *self._world.reach.clients_of(node)]
-        asked: list[Record]
+        interested = [node, *self._world.reach.clients_of(node)]
+        records: list[Record]
         if kind == TOKEN:
             # Without history the interest is in future tokens only.
-            asked = [one for one in ledger.watchers if one.with_history]
+            records = [one for one in ledger.watchers if one.with_history]
         else:
             is_querier = kind == QUERYABLE
-            asked = [one for one in ledger.sources if one.is_querier == is_querier]
-        keys = [one.key for one in asked if one.node in askers and one.is_live]
+            records = [one for one in ledger.sources if one.is_querier == is_querier]
+        keys = [one.key for one in records if one.node in interested and one.is_live]
         return {
             key: complete
             for key, complete in visible.items()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zenlake.keyexpr.matching import intersects
 from zenlake.session import Locality, Sink
 from zenlake.session.core import Entity
-from zenlake.testing.simulation.items import Asked, Error, Ok, Sample
+from zenlake.testing.simulation.items import Error, Ok, ReceivedQuery, Sample
 from zenlake.testing.simulation.journal import InvariantError
 from zenlake.testing.simulation.promises import Promise, Route
 from zenlake.wire import ConsolidationMode, Del, Put, QueryTarget, WhatAmI
@@ -125,19 +125,19 @@ class Queryable(Record):
         node: SimulatedNode,
         key: str,
         is_complete: bool,
-        asked: Callable[[Queryable, Asked], None],
+        receive_query: Callable[[Queryable, ReceivedQuery], None],
     ) -> None:
         super().__init__(node, key)
         self.is_complete = is_complete
-        self._asked = asked
+        self._receive_query = receive_query
         self.received: set[int] = set()
 
     def receive(self, item: object) -> None:
-        assert isinstance(item, Asked)
+        assert isinstance(item, ReceivedQuery)
         number = int(item.incoming.parameters.removeprefix("n="))
         if not intersects(self.key, item.incoming.key):
             raise self.fail(f"query {number} on `{item.incoming.key}` does not match")
-        self._asked(self, item)
+        self._receive_query(self, item)
 
 
 class ReplyRecord:
