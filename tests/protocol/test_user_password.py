@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
-from tests.chance import IS_FULL
+from tests.chance import IS_FULL, seeded
 from tests.protocol.handshakes import (
     CLIENT,
     acceptor,
@@ -79,9 +77,7 @@ def test_an_unknown_user_is_compared_too(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_ten_thousand_guesses() -> None:
-    seed = random.randrange(1 << 30)
-    print(f"seed {seed}")
-    generator = random.Random(seed)
+    generator = seeded()
     accepted = 0
     for _ in range(GUESSES):
         out = b"\x04usr1\x20" + generator.randbytes(32)

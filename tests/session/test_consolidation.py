@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
-
-from tests.chance import first_seed
+from tests.chance import seeded
 from tests.faults import scaled
 from tests.session.network import Network, get, query_spec, serve
 from zenlake.session.incoming_query import IncomingQuery
@@ -52,9 +50,7 @@ def ask(mode: ConsolidationMode, parameters: str, replies: list[Reply]) -> list[
 
 
 def test_equals_the_model() -> None:
-    seed = first_seed()
-    print("seed", seed)
-    chance = random.Random(seed)
+    chance = seeded()
     for _ in range(CASES):
         mode = chance.choice(list(ConsolidationMode))
         parameters = chance.choice(["", "x=1", "_time=[..]", "a;_time", "_timer=1"])

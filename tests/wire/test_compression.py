@@ -8,7 +8,7 @@ import tracemalloc
 import lz4.block
 import pytest
 
-from tests.chance import IS_FULL
+from tests.chance import IS_FULL, seeded
 from tests.faults import traced_memory
 from tests.vectors import UNITS
 from tests.vectors.vector import Unit
@@ -90,9 +90,7 @@ def test_bomb_is_refused_without_being_unpacked() -> None:
 
 def test_corrupt_block_is_an_error_or_its_own_content() -> None:
     """The result depends on the block only: no data of earlier batches leaks."""
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
-    source = random.Random(seed)
+    source = seeded()
     valid = compress_batch(b"the quick brown fox " * 40)[1:]
     refused = 0
     for _ in range(BLOCKS):
