@@ -118,7 +118,7 @@ class MulticastSockets:
         try:
             return self._receive(timeout_s)
         except OSError as error:
-            if not self._errors.survives(error, "receive"):
+            if not self._errors.retries(error, "receive"):
                 raise LinkError(self.endpoint, str(error)) from error
             return []
 

@@ -122,7 +122,8 @@ class TcpListener(Listener):
 
     def __init__(self, endpoint: EndPoint, settings: LinkSettings) -> None:
         self.endpoint = str(endpoint)
-        self._endpoint = endpoint
+        _, mark, metadata = endpoint.locator.partition("?")
+        self._metadata = mark + metadata
 
         def prepare(listening: socket.socket) -> None:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -148,7 +149,7 @@ class TcpListener(Listener):
             try:
                 accepted = self._shared.socket.accept()
             except OSError as error:
-                if not self._shared.is_closed and not self._errors.survives(error, "accept"):
+                if not self._shared.is_closed and not self._errors.retries(error, "accept"):
                     raise LinkError(self.endpoint, str(error)) from error
             else:
                 self._errors.clear()
@@ -161,10 +162,7 @@ class TcpListener(Listener):
         return TcpLink(connected, src, dst)
 
     def locators(self) -> list[str]:
-        metadata = EndPoint(self.protocol, "x", self._endpoint.metadata).locator.partition("?")
-        return advertised(
-            self.protocol, self._address[0], self._address[1], metadata[1] + metadata[2]
-        )
+        return advertised(self.protocol, self._address[0], self._address[1], self._metadata)
 
     def close(self) -> None:
         self._shared.close()

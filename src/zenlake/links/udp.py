@@ -73,7 +73,7 @@ class UdpLink(Link):
             except OSError as error:
                 if shared.is_closed:
                     return b""
-                if deadline is not None or not self._errors.survives(error, "receive"):
+                if deadline is not None or not self._errors.retries(error, "receive"):
                     raise LinkError(self.dst, str(error)) from error
                 continue
             finally:
@@ -86,13 +86,13 @@ class UdpLink(Link):
         if not self._shared.enter():
             raise LinkError(self.dst, "the link is closed")
         try:
-            if not self._pace.allows(len(data), time.monotonic()):
+            if not self._pace.spend(len(data), time.monotonic()):
                 return 0
             return self._socket.send(data, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return 0
         except OSError as error:
-            if self._shared.is_closed or not self._errors.drops(error):
+            if self._shared.is_closed or not self._errors.loses_datagram(error):
                 raise LinkError(self.dst, str(error)) from error
             self.dropped += 1
             return len(data)
@@ -175,7 +175,7 @@ class UdpRemote(Link):
     def try_send(self, data: bytes) -> int:
         if self._is_closed:
             raise LinkError(self.dst, "the link is closed")
-        if not self._pace.allows(len(data), time.monotonic()):
+        if not self._pace.spend(len(data), time.monotonic()):
             return 0
         sent = self._listener.send_to(data, self._address)
         if sent >= 0:
@@ -221,7 +221,7 @@ class UdpListener(Listener):
             except OSError as error:
                 if self._shared.is_closed:
                     break
-                if not self._errors.survives(error, "receive"):
+                if not self._errors.retries(error, "receive"):
                     raise LinkError(self.endpoint, str(error)) from error
                 continue
             finally:
@@ -274,7 +274,7 @@ class UdpListener(Listener):
         except BlockingIOError:
             return 0
         except OSError as error:
-            if self._shared.is_closed or not self._errors.drops(error):
+            if self._shared.is_closed or not self._errors.loses_datagram(error):
                 raise LinkError(locator_text("udp", address), str(error)) from error
             return -1
         finally:
