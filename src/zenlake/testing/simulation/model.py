@@ -71,44 +71,48 @@ class Model:
         return found
 
     def _check_face(self, node: SimulatedNode, end: End) -> None:
+        """Check the declarations that a node knows of a neighbour, unless both are routers."""
         other = end.wire.other(end).node
+        if other.role == WhatAmI.ROUTER == node.role:
+            return
         for kind in (SUBSCRIBER, QUERYABLE, TOKEN):
             known = _held(end, kind)
-            if other.role == WhatAmI.ROUTER == node.role:
-                continue
             if node.role == WhatAmI.CLIENT or other.role == WhatAmI.ROUTER:
-                visible = self._declarations_of(kind, self._world.reach.behind(other, node))
-                wanted = self._wanted(kind, node, visible)
-                # A gateway that is below others itself may not know other complete queryables
-                # for a key that no interest covers any more.
-                exact = wanted if other.is_below_others else known
-                extra = {key for key in known if key not in visible}
-                extra |= {key for key in exact if known.get(key) != visible.get(key)}
-                peer = node if node.role == WhatAmI.PEER else other
-                missing = {key for key in wanted if key not in known}
-                if kind == TOKEN:
-                    # If a node has a token on the same key, the end of another node's token is not
-                    # announced to it.
-                    extra -= self._declarations_of(
-                        kind, [node, *self._world.reach.clients_of(node)]
-                    ).keys()
-                if peer.role == WhatAmI.PEER and len(self._world.reach.routers_of(peer)) > 1:
-                    # A peer's declarations to one router come back through another, except tokens:
-                    # only the router that the peer declared a token to announces it.
-                    own = self._declarations_of(
-                        kind, [peer, *self._world.reach.clients_of(peer)]
-                    ).keys()
-                    extra -= own
-                    missing -= own if kind == TOKEN else set()
-                if extra or missing:
-                    raise _wrong(node, other, kind, known, wanted)
+                self._check_gateway(node, other, kind, known)
                 continue
-            nodes = [other]
-            if other.role == WhatAmI.PEER:
-                nodes.extend(self._world.reach.clients_of(other))
+            nodes = self._with_clients(other) if other.role == WhatAmI.PEER else [other]
             wanted = self._declarations_of(kind, nodes)
             if known != wanted:
                 raise _wrong(node, other, kind, known, wanted)
+
+    def _check_gateway(
+        self, node: SimulatedNode, gateway: SimulatedNode, kind: int, known: Known
+    ) -> None:
+        """Check the declarations that a node knows of its gateway."""
+        visible = self._declarations_of(kind, self._world.reach.behind(gateway, node))
+        wanted = self._wanted(kind, node, visible)
+        # A gateway that is below others itself may not know other complete queryables for a key
+        # that no interest covers any more.
+        exact = wanted if gateway.is_below_others else known
+        extra = {key for key in known if key not in visible}
+        extra |= {key for key in exact if known.get(key) != visible.get(key)}
+        missing = {key for key in wanted if key not in known}
+        if kind == TOKEN:
+            # If a node has a token on the same key, the end of another node's token is not
+            # announced to it.
+            extra -= self._declarations_of(kind, self._with_clients(node)).keys()
+        peer = node if node.role == WhatAmI.PEER else gateway
+        if peer.role == WhatAmI.PEER and len(self._world.reach.routers_of(peer)) > 1:
+            # A peer's declarations to one router come back through another, except tokens: only
+            # the router that the peer declared a token to announces it.
+            own = self._declarations_of(kind, self._with_clients(peer)).keys()
+            extra -= own
+            missing -= own if kind == TOKEN else set()
+        if extra or missing:
+            raise _wrong(node, gateway, kind, known, wanted)
+
+    def _with_clients(self, node: SimulatedNode) -> list[SimulatedNode]:
+        return [node, *self._world.reach.clients_of(node)]
 
     def _check_sources(self, node: SimulatedNode) -> None:
         """A router knows the declarations of each other router's application and neighbours."""
@@ -128,7 +132,7 @@ class Model:
     def _wanted(self, kind: int, node: SimulatedNode, visible: Known) -> Known:
         """The visible declarations that match an interest of the node or its clients."""
         ledger = self._world.ledger
-        interested = [node, *self._world.reach.clients_of(node)]
+        interested = self._with_clients(node)
         records: list[Record]
         if kind == TOKEN:
             # Without history the interest is in future tokens only.
