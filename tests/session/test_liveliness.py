@@ -126,7 +126,7 @@ def test_late_answers_to_a_query_are_not_reported() -> None:
     token = gateway.core.declare_token("t", network.now)
     for _ in range(2):  # the second query removes the first
         query = client.core.liveliness_get("t", ListSink(), 1_000, network.now)
-        client.core.cancel(query)
+        query.abandon()
     network.pump()
     sink = watch(client.core, "t", True, network.now)
     network.pump()

@@ -368,8 +368,8 @@ def test_cancellation_and_close_are_silent() -> None:
     cancelled = ListSink()
     query = a.get("k", "", query_spec(), cancelled, network.now)
     closed = get(a, "k")
-    a.cancel(query)
-    a.cancel(query)
+    query.abandon()
+    query.abandon()
     assert cancelled.is_closed
     a.close()
     assert closed.is_closed

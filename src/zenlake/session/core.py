@@ -34,7 +34,6 @@ from zenlake.wire import Del, Encoding, Err, Put, QoS, TimestampStack, ZenohId
 
 if TYPE_CHECKING:
     from zenlake.routing.dispatcher import Dispatcher
-    from zenlake.routing.face import Face
 
 Entity = Subscription | QueryableEntity | MatchingSource | MatchingEntity | Token | Watcher
 
@@ -101,10 +100,6 @@ class SessionCore:
 
         self._warnings = DeferredWarnings(report)
         port.face = dispatcher.add_local(self.inbox)
-
-    @property
-    def face(self) -> Face | None:
-        return self.port.face
 
     # What the node calls.
 
@@ -173,9 +168,6 @@ class SessionCore:
         self.enter(now)
         self.publications.push(publication, body, stamps, now)
 
-    def find_shortcut(self, publication: Publication) -> None:
-        self.publications.find_shortcut(publication)
-
     def bulk_put(
         self, qos: QoS, encoding: Encoding | None, clock: ZenohId, now: float
     ) -> BulkPut | None:
@@ -242,9 +234,6 @@ class SessionCore:
         self.enter(now)
         self.port.adopt(sink)
         return self.liveliness.get(key, sink, timeout_ms, now)
-
-    def cancel(self, query: OpenQuery) -> None:
-        query.abandon()
 
     def reply(
         self,

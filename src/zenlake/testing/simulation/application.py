@@ -169,7 +169,7 @@ class Application:
             if query.is_open:
                 self._note("cancels %s", get)
                 self.ledger.cancel(get)
-                self.core.cancel(query)
+                query.abandon()
                 return
 
     # --- answers ---------------------------------------------------------------------------------
