@@ -110,21 +110,18 @@ class TlsLink(TcpLink):
 
     def receive(self, timeout_s: float | None = None) -> bytes:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        plain = b""
-        is_over = False
-        while not plain and not is_over:
+        while True:
             # The TLS object may hold bytes that arrived with the end of the handshake.
             with self._tls_lock:
                 plain, is_over = self._decrypt()
             if plain or is_over:
-                break
+                return plain
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             data = super().receive(left)
             with self._tls_lock:
                 if not data:
                     return b""
                 self._incoming.write(data)
-        return plain
 
     def _decrypt(self) -> tuple[bytes, bool]:
         """Return all bytes that can be decrypted, and whether the other side ended."""
