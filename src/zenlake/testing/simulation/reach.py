@@ -64,17 +64,12 @@ class Reach:
                 return end.wire
         return None
 
-    def _above(self, node: SimulatedNode, roles: tuple[WhatAmI, ...]) -> SimulatedNode | None:
-        for end in node.ends:
-            if end.wire.is_up and end.wire.other(end).node.role in roles:
-                return end.wire.other(end).node
-        return None
-
     def gateway(self, node: SimulatedNode) -> SimulatedNode | None:
         """The gateway of a client; a peer or router is its own."""
         if node.role != WhatAmI.CLIENT:
             return node
-        return self._above(node, (WhatAmI.PEER, WhatAmI.ROUTER))
+        others = (end.wire.other(end).node for end in node.ends if end.wire.is_up)
+        return next((other for other in others if other.role != WhatAmI.CLIENT), None)
 
     def routers_of(self, node: SimulatedNode) -> list[SimulatedNode]:
         """The routers above a peer; a router is its own."""
