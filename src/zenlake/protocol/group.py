@@ -61,7 +61,7 @@ class Group:
         self._terms = terms
         self._budget = ReassemblyBudget() if budget is None else budget
         first_sn = int.from_bytes(entropy(4), "little") & terms.resolution.sn_mask
-        self.outbound = GroupOutbound(terms.sending(first_sn), False)
+        self.outbound = GroupOutbound(terms.sender_terms(first_sn), False)
         self.peers: dict[str, GroupPeer] = {}
         self._earliest = inf  # a lower bound of the deadlines of all members
         self._is_join_due = True
