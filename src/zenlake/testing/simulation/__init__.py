@@ -5,8 +5,8 @@
 
     timeline    virtual time            journal     the log of a run, and counts
     plan        the network of a seed   world       all nodes, and the course of a run
-    wire, end   a connection            unit_check, accounts
-                                    its messages, decoded and checked
+    wire, wire_end                      a connection
+    unit_check, accounts                its messages, decoded and checked
     node        the real components     application, workload, faults
     records, promises, ledger, reach    which messages must arrive where, and which must not
     model, leftovers                    the state that nodes must have at the end, and must not

@@ -17,9 +17,9 @@ from zenlake.keyexpr.matching import includes, intersects
 from zenlake.routing.declarations.entity import QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.face import Face
 from zenlake.session import Locality
-from zenlake.testing.simulation.end import End
 from zenlake.testing.simulation.journal import InvariantError
 from zenlake.testing.simulation.records import Queryable, Record, SourceRecord
+from zenlake.testing.simulation.wire_end import WireEnd
 from zenlake.wire import WhatAmI
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Model:
                 found[record.key] = found.get(record.key, False) or complete
         return found
 
-    def _check_face(self, node: SimulatedNode, end: End) -> None:
+    def _check_face(self, node: SimulatedNode, end: WireEnd) -> None:
         """Check the declarations that a node knows of a neighbour, unless both are routers."""
         other = end.wire.other(end).node
         if other.role == WhatAmI.ROUTER == node.role:
@@ -147,7 +147,7 @@ class Model:
             if any(intersects(key, one) for one in keys)
         }
 
-    def _check_symmetry(self, end: End) -> None:
+    def _check_symmetry(self, end: WireEnd) -> None:
         """The declarations that one side sent must be stored on the other."""
         other = end.wire.other(end)
         assert end.face is not None
@@ -199,7 +199,7 @@ class Model:
         return any(intersects(key, source.key) for key in others)
 
 
-def _held(end: End, kind: int) -> Known:
+def _held(end: WireEnd, kind: int) -> Known:
     assert end.face is not None
     return _held_by(end.face, kind)
 

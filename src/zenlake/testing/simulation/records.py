@@ -11,7 +11,7 @@ from zenlake.session import Locality, Sink
 from zenlake.session.core import Entity
 from zenlake.testing.simulation.items import Error, Ok, ReceivedQuery, Sample
 from zenlake.testing.simulation.journal import InvariantError
-from zenlake.testing.simulation.promises import Promise, Route
+from zenlake.testing.simulation.promises import NodePath, Promise
 from zenlake.wire import ConsolidationMode, Del, Put, QueryTarget, WhatAmI
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Publication:
         self.key = key
         self.priority = priority
         self.body = body
-        self.routes: dict[Subscriber, Route] = {}
+        self.paths: dict[Subscriber, NodePath] = {}
         self.promises: dict[Subscriber, Promise] = {}
 
 
@@ -109,9 +109,9 @@ class Subscriber(Record):
         promise = publication.promises.get(self)
         if promise is not None:
             promise.is_kept = True
-        route = publication.routes.get(self)
-        if route is not None:
-            lane = (publication.node, publication.priority, route.numbers)
+        path = publication.paths.get(self)
+        if path is not None:
+            lane = (publication.node, publication.priority, path.numbers)
             if self._last.get(lane, -1) > number:
                 raise self.fail(f"publication {number} arrived after {self._last[lane]}")
             self._last[lane] = number
@@ -169,7 +169,7 @@ class Get(Record):
         self.target = target
         self.mode = mode
         self.is_liveliness = False
-        self.routes: dict[Queryable, Route] = {}
+        self.paths: dict[Queryable, NodePath] = {}
         self.promises: dict[Queryable, Promise] = {}
         self.token_promises: list[tuple[str, Promise]] = []
         self.keys: set[str] = set()

@@ -13,7 +13,6 @@ from random import Random
 from typing import Final
 
 from zenlake.testing.simulation.application import Application
-from zenlake.testing.simulation.end import End
 from zenlake.testing.simulation.faults import Faults
 from zenlake.testing.simulation.journal import InvariantError, Journal
 from zenlake.testing.simulation.ledger import Ledger
@@ -28,6 +27,7 @@ from zenlake.testing.simulation.plan import WORK_S, Plan, make_plan, make_router
 from zenlake.testing.simulation.reach import Reach
 from zenlake.testing.simulation.timeline import Timeline
 from zenlake.testing.simulation.wire import Wire
+from zenlake.testing.simulation.wire_end import WireEnd
 from zenlake.testing.simulation.workload import Workload
 from zenlake.wire import ZenohId
 
@@ -102,7 +102,7 @@ class World:
         self.journal.note(again.name, "is back as %s", again.zid)
         again.start()
 
-    def connect(self, node: SimulatedNode, target: int) -> End | None:
+    def connect(self, node: SimulatedNode, target: int) -> WireEnd | None:
         """Open a wire to a running node, and begin the handshake."""
         other = self.nodes[target]
         index = self.nodes.index(node) if node in self.nodes else -1
@@ -110,8 +110,8 @@ class World:
             return None
         wire = Wire(len(self.wires), self.plan, self.timeline, self._rng, self.journal)
         self.wires.append(wire)
-        end = End(node, wire, 0)
-        End(other, wire, 1)
+        end = WireEnd(node, wire, 0)
+        WireEnd(other, wire, 1)
         end.start()
         return end
 

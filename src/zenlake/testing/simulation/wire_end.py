@@ -1,4 +1,4 @@
-"""End: one side of a wire, from the first byte of the handshake to the last of the session."""
+"""WireEnd: one side of a wire, from the first byte of the handshake to the last of the session."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TURN_S: Final = 0.0002
 """Time between two slices of the same work."""
 
 
-class End(Outlet):
+class WireEnd(Outlet):
     """Runs Opener or Acceptor, then a Transport; as an Outlet it receives messages from routing."""
 
     def __init__(self, node: SimulatedNode, wire: Wire, side: int) -> None:
