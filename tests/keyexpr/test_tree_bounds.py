@@ -34,14 +34,14 @@ def filled(texts: list[str]) -> KeyTree[str]:
     return tree
 
 
-def steps_bound(texts: list[str], question: str) -> int:
+def steps_bound(texts: list[str], query: str) -> int:
     """3 * S + C, as `zenlake.keyexpr.search` states it."""
-    asked = set(question.split("/"))
-    patterns = {chunk for chunk in asked if "$" in chunk}
+    query_chunks = set(query.split("/"))
+    patterns = {chunk for chunk in query_chunks if "$" in chunk}
     stored = [chunk for text in texts for chunk in text.split("/")]
     bound = 3 * len(stored)
     for chunk in stored:
-        for other in asked if "$" in chunk else patterns:
+        for other in query_chunks if "$" in chunk else patterns:
             bound += 1 + len(chunk) * len(other) // 1_024
     return bound
 
@@ -74,7 +74,7 @@ def pattern_runs(rng: random.Random) -> list[str]:
 
 
 CONTENTS = [long_keys, double_keys, verbatim_keys, pattern_keys, ragged_pattern_keys, pattern_runs]
-QUESTIONS = [
+QUERIES = [
     "/".join(["**/a"] * 62 + ["**/c"]),
     "/".join(["**/a/*"] * 40 + ["c"]),
     "/".join(["a", "b"] * 64),
@@ -93,24 +93,24 @@ def tree_of(contents: Callable[[random.Random], list[str]]) -> tuple[list[str], 
     return texts, filled(texts)
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("contents", CONTENTS)
 def test_no_query_takes_more_steps_than_the_bound(
-    contents: Callable[[random.Random], list[str]], question: str
+    contents: Callable[[random.Random], list[str]], query: str
 ) -> None:
     texts, tree = tree_of(contents)
-    search = tree.search(question)
+    search = tree.search(query)
     while not search.run(10_000):
         pass
-    assert search.steps <= steps_bound(texts, question)
+    assert search.steps <= steps_bound(texts, query)
     sample = texts[:: len(texts) // 20]
     found = {*search.found}
-    assert [text in found for text in sample] == [intersects(text, question) for text in sample]
+    assert [text in found for text in sample] == [intersects(text, query) for text in sample]
 
 
 def test_slice_exceeds_its_steps_by_less_than_one_label() -> None:
     rng = random.Random(8)
-    search = filled(long_keys(rng)).search(QUESTIONS[0])
+    search = filled(long_keys(rng)).search(QUERIES[0])
     finished = False
     while not finished:
         before = search.steps
@@ -122,9 +122,9 @@ def test_many_long_keys_cost_one_step_for_each_chunk() -> None:
     rng = random.Random(9)
     count = scaled(4_000, 20_000)
     texts = ["/".join(rng.choice("ab") for _ in range(100)) for _ in range(count)]
-    question = "/".join(["**/a"] * 80 + ["**/c"])
-    assert len(question) <= 422
-    search = filled(texts).search(question)
+    query = "/".join(["**/a"] * 80 + ["**/c"])
+    assert len(query) <= 422
+    search = filled(texts).search(query)
     assert not search.run(1_000)
     # The first chunks are shared, so there are fewer than 100 for each key.
     assert search.run(count * 100)

@@ -48,8 +48,8 @@ def test_close_ends_everything_and_refuses_the_rest() -> None:
     entity = a.declare_subscriber("k", sinks[0], ANY, network.now)
     a.declare_queryable("k", sinks[1], False, ANY, network.now)
     a.declare_liveliness_subscriber("k", sinks[2], True, network.now)
-    speaker = a.declare_publisher("k", ANY, network.now)
-    a.declare_matching_listener(speaker, sinks[3], network.now)
+    source = a.declare_publisher("k", ANY, network.now)
+    a.declare_matching_listener(source, sinks[3], network.now)
     serve(b, "q")
     network.pump()
     a.get("q", "", query_spec(), sinks[4], network.now)
@@ -65,7 +65,7 @@ def test_close_ends_everything_and_refuses_the_rest() -> None:
         with pytest.raises(LocalError, match=r"^session closed$"):
             operation()
     a.undeclare(entity, network.now)
-    a.undeclare(speaker, network.now)
+    a.undeclare(source, network.now)
     put(b, "k")
     network.pump()
     assert a.next_deadline() is None
@@ -142,7 +142,7 @@ def test_churn_leaves_nothing_behind() -> None:
                 a.undeclare(entity, network.now)
             a.pop_touched()
             network.pump()
-            network_logs_cleared(network)
+            clear_logs(network)
 
     churn(100)
     gc.collect()
@@ -161,7 +161,7 @@ def test_churn_leaves_nothing_behind() -> None:
     assert after - before < 3_750 * count
 
 
-def network_logs_cleared(network: Network) -> None:
+def clear_logs(network: Network) -> None:
     for node in network.nodes:
         for face in node.dispatcher.faces:
             log = getattr(face.outlet, "log", None)
