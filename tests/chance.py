@@ -17,3 +17,10 @@ def first_seed() -> int:
     if seed:
         return int(seed)
     return Random().randrange(1 << 30) if IS_FULL else 1
+
+
+def seeded() -> Random:
+    """A random generator whose seed is printed if the test fails."""
+    seed = first_seed()
+    print(f"ZENLAKE_SEED={seed}")
+    return Random(seed)

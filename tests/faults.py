@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import random
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.chance import IS_FULL
@@ -15,13 +16,6 @@ MIB = 1 << 20
 def scaled(by_default: int, in_full: int) -> int:
     """A count: `in_full` with ZENLAKE_FULL=1, else `by_default`."""
     return in_full if IS_FULL else by_default
-
-
-def seeded() -> random.Random:
-    """A random generator whose seed is printed if a test fails; ZENLAKE_SEED replays it."""
-    seed = int(os.environ.get("ZENLAKE_SEED") or random.randrange(1 << 32))
-    print(f"ZENLAKE_SEED={seed}")
-    return random.Random(seed)
 
 
 def least(measure: Callable[[], float], enough_s: float, tries: int = 10) -> float:
@@ -35,6 +29,16 @@ def least(measure: Callable[[], float], enough_s: float, tries: int = 10) -> flo
             break
         took_s = min(took_s, measure())
     return took_s
+
+
+@contextmanager
+def traced_memory() -> Iterator[None]:
+    """Trace allocations in a block, for `tracemalloc.get_traced_memory`."""
+    tracemalloc.start()
+    try:
+        yield
+    finally:
+        tracemalloc.stop()
 
 
 def resident_bytes() -> int:

@@ -7,6 +7,11 @@ until its end. This module is therefore never compiled.
 
 from __future__ import annotations
 
+from typing import Final
+
+CHECKPOINT_MASK: Final = 0xFF
+"""Loops call `gil_checkpoint` after every 256 messages, which take less than a millisecond."""
+
 
 def gil_checkpoint() -> None:
     """Enter interpreted code, which is such a point; costs about 30 ns."""

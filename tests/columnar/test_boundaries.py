@@ -8,11 +8,10 @@ from tests.columnar.comparison import Input, compare
 from tests.columnar.inputs import vector_inputs
 from tests.vectors import NEGATIVE
 from tests.wire.minimal_messages import MINIMAL, with_chain
+from tests.wire.written import vle
 from zenlake.columnar import BATCH, LOW_LATENCY, NETWORK, SCOUTING
 from zenlake.limits import EXTENSIONS_PER_MESSAGE_MAX, LOCATORS_PER_HELLO_MAX
 from zenlake.wire.definitions import LAYOUTS
-from zenlake.wire.primitives import write_vle
-from zenlake.wire.writer import BytesWriter
 
 NUMBERS = sorted(
     power + step
@@ -20,12 +19,6 @@ NUMBERS = sorted(
     for step in (-1, 0)
     if power + step < 1 << 64
 )
-
-
-def vle(number: int) -> bytes:
-    out = BytesWriter()
-    write_vle(out, number)
-    return out.getvalue()
 
 
 def sized(content: bytes) -> bytes:

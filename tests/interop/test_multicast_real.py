@@ -192,7 +192,7 @@ def test_a_real_peer_answers_our_scout() -> None:
 
 def test_a_real_scout_finds_us() -> None:
     answerer = Answerer(ZID, WhatAmI.ROUTER, time.monotonic())
-    answerer.listens_at(["tcp/127.0.0.1:7447"])
+    answerer.set_locators(["tcp/127.0.0.1:7447"])
     config = zenoh.Config()
     with listening() as listener, speaking() as speaker:
         for key, value in scouting_on(listener.getsockname()[1]).items():

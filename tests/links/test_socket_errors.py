@@ -6,12 +6,13 @@ import errno
 import socket
 import threading
 import time
+from contextlib import closing
 
 import pytest
 
 from tests.faults import least
 from tests.links.faulty_socket import FaultySocket, make_faulty
-from tests.links.pairs import PLAIN, linked
+from tests.links.pairs import PLAIN, linked, port_of
 from tests.waiting import until
 from zenlake.links import Link, LinkError, LinkTimeout, Listener, MulticastSockets, listen
 from zenlake.links.udp import UdpRemote
@@ -57,10 +58,6 @@ class Accepted:
         assert not self.thread.is_alive()
         for link in self.links:
             link.close()
-
-
-def port_of(listener: Listener) -> int:
-    return int(listener.locators()[0].rpartition(":")[2])
 
 
 @pytest.mark.parametrize("code", PASSING + OF_A_REMOTE, ids=NAMES)
@@ -167,8 +164,7 @@ def test_an_empty_datagram_does_not_make_a_handshake_wait_for_ever() -> None:
 
 @pytest.mark.parametrize("code", PASSING, ids=NAMES)
 def test_multicast_sockets_survive(code: int, caplog: pytest.LogCaptureFixture) -> None:
-    sockets = MulticastSockets("224.0.0.251", 0, "lo", listens=False)
-    try:
+    with closing(MulticastSockets("224.0.0.251", 0, "lo", listens=False)) as sockets:
         sender = sockets.senders[0]
         faulty = FaultySocket(sender)
         faulty.faults = {"receive": (code, 2)}
@@ -183,8 +179,6 @@ def test_multicast_sockets_survive(code: int, caplog: pytest.LogCaptureFixture) 
             one.sendto(b"x", ("127.0.0.1", sender.getsockname()[1]))
             with pytest.raises(LinkError):
                 sockets.receive(2.0)
-    finally:
-        sockets.close()
 
 
 @pytest.mark.parametrize("endpoint", ["tcp/127.0.0.1:0", "udp/127.0.0.1:0"])

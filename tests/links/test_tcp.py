@@ -6,6 +6,7 @@ import socket
 import struct
 import threading
 import time
+from contextlib import closing
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.links.pairs import PLAIN, connecting, linked, receive_all, send_all
 from tests.ports import free_port
 from tests.waiting import until
 from zenlake.links import LinkError, LinkSettings, LinkTimeout, connect, listen, tcp
-from zenlake.links.addresses import is_loopback
+from zenlake.protocol.scouting import is_loopback_locator
 from zenlake.wire import EndPoint
 
 LOOPBACK = "tcp/127.0.0.1:0"
@@ -47,7 +48,7 @@ def test_a_wildcard_accepts_both_families_and_announces_no_loopback() -> None:
     listener = listen(EndPoint.parse("tcp/[::]:0"), PLAIN)
     accepted = []
     try:
-        assert not any(is_loopback(locator) for locator in listener.locators())
+        assert not any(is_loopback_locator(locator) for locator in listener.locators())
         assert isinstance(listener, tcp.TcpListener)
         port = listener._address[1]
         for host in ("127.0.0.1", "[::1]"):
@@ -63,14 +64,11 @@ def test_a_wildcard_accepts_both_families_and_announces_no_loopback() -> None:
 
 
 def test_a_bound_loopback_is_announced() -> None:
-    listener = listen(EndPoint.parse("tcp/127.0.0.1:0?prio=1-3"), PLAIN)
-    try:
+    with closing(listen(EndPoint.parse("tcp/127.0.0.1:0?prio=1-3"), PLAIN)) as listener:
         (locator,) = listener.locators()
         assert locator.startswith("tcp/127.0.0.1:")
         assert locator.endswith("?prio=1-3")
-        assert is_loopback(locator)
-    finally:
-        listener.close()
+        assert is_loopback_locator(locator)
 
 
 def test_closing_wakes_the_reader() -> None:
@@ -129,9 +127,9 @@ def test_buffer_sizes_are_those_of_the_protocol() -> None:
     settings = LinkSettings(tcp={"so_rcvbuf": sizes["tcp"]}, tls={"so_rcvbuf": sizes["tls"]})
     found = {}
     for protocol in sizes:
-        with socket.socket() as of:
-            tcp._apply_options(of, EndPoint(protocol, "127.0.0.1:0"), settings)
-            found[protocol] = of.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
+        with socket.socket() as one:
+            tcp._apply_options(one, EndPoint(protocol, "127.0.0.1:0"), settings)
+            found[protocol] = one.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
     assert found["tls"] == 2 * found["tcp"]
 
 
@@ -189,12 +187,11 @@ def test_interface_option_binds_to_the_interface() -> None:
 
 
 def test_address_in_use_is_a_link_error() -> None:
-    listener = listen(EndPoint.parse(LOOPBACK), PLAIN)
-    try:
-        with pytest.raises(LinkError, match="in use"):
-            listen(connecting(listener), PLAIN)
-    finally:
-        listener.close()
+    with (
+        closing(listen(EndPoint.parse(LOOPBACK), PLAIN)) as listener,
+        pytest.raises(LinkError, match="in use"),
+    ):
+        listen(connecting(listener), PLAIN)
 
 
 def test_protocols_that_are_not_there_or_not_allowed() -> None:

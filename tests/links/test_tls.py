@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.links.certificates import HAS_OPENSSL, Authority
-from tests.links.pairs import linked, receive_all, send_all
+from tests.links.pairs import linked, port_of, receive_all, send_all
 from zenlake.links import LinkError, LinkSettings, listen, tls
 from zenlake.wire import EndPoint
 
@@ -186,7 +186,7 @@ def test_old_tls_is_refused(files: Files) -> None:
 
     thread = threading.Thread(target=accept)
     thread.start()
-    port = int(listener.locators()[0].rpartition(":")[2])
+    port = port_of(listener)
     with socket.create_connection(("127.0.0.1", port)) as raw, pytest.raises(ssl.SSLError):
         context.wrap_socket(raw)
     thread.join()
@@ -214,7 +214,7 @@ def test_a_tls_handshake_may_send_only_so_much(
     """A ClientHello that never ends; OpenSSL itself reads up to 131,396 bytes of it."""
     monkeypatch.setattr(tls, "HANDSHAKE_BYTES_MAX", 1_000)
     listener = listen(EndPoint.parse(LOOPBACK), files.listens(files.node))
-    port = int(listener.locators()[0].rpartition(":")[2])
+    port = port_of(listener)
     with socket.create_connection(("127.0.0.1", port)) as one:
         link = listener.accept()
         assert link is not None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import socket
 import threading
+from contextlib import closing
 
 import pytest
 
-from tests.links.pairs import PLAIN, linked
+from tests.links.pairs import PLAIN, linked, port_of
 from zenlake.limits import UDP_REMOTES_MAX, UDP_WAITING_BYTES_MAX
 from zenlake.links import Link, LinkTimeout, listen
 from zenlake.links.udp import UdpListener, UdpRemote
@@ -50,7 +51,7 @@ def test_every_source_has_its_own_link() -> None:
     links: list[Link] = []
     thread = threading.Thread(target=accept_all, args=(listener, links))
     thread.start()
-    port = int(listener.locators()[0].rpartition(":")[2])
+    port = port_of(listener)
     sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(5)]
     try:
         for round in range(3):
@@ -78,8 +79,7 @@ def accept_all(listener: object, links: list[Link]) -> None:
 
 
 def test_sources_and_their_queued_datagrams_are_limited() -> None:
-    listener = UdpListener(EndPoint.parse("udp/127.0.0.1:0"), PLAIN)
-    try:
+    with closing(UdpListener(EndPoint.parse("udp/127.0.0.1:0"), PLAIN)) as listener:
         remotes = [
             listener._hand_over(b"x", ("192.0.2.1", number))
             for number in range(UDP_REMOTES_MAX + 10)
@@ -92,8 +92,6 @@ def test_sources_and_their_queued_datagrams_are_limited() -> None:
         assert listener.dropped == 12
         first.close()
         assert listener._hand_over(b"x", ("192.0.2.2", 1)) is not None
-    finally:
-        listener.close()
 
 
 def test_a_link_without_a_listener_ends() -> None:

@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.faults import least
+from tests.links.memory_link import memory_pair
 from zenlake.limits import UNSENT_PROCESS_BYTES_MAX
-from zenlake.links import Link, memory_pair
+from zenlake.links import Link
 from zenlake.node.abstract_sender import DROPPED, FULL, TAKEN
 from zenlake.node.drop_warnings import DropWarnings
 from zenlake.node.link_outlet import LinkOutlet

@@ -12,7 +12,7 @@ from zenlake.protocol.accepting import Acceptor
 from zenlake.protocol.errors import HandshakeError
 from zenlake.protocol.offer import Agreed, Offer
 from zenlake.protocol.opening import Opener
-from zenlake.wire import CloseReason, WhatAmI, ZenohId
+from zenlake.wire import CloseReason, Init, WhatAmI, ZenohId, decode
 
 CLIENT = ZenohId.parse("1020304050")
 ROUTER = ZenohId.parse("aa")
@@ -54,6 +54,16 @@ def converse(opener: Opener, acceptor: Acceptor) -> tuple[Agreed, Agreed]:
     assert opener.agreed is not None
     assert acceptor.agreed is not None
     return opener.agreed, acceptor.agreed
+
+
+def ack_of(machine: Acceptor, batch: bytes) -> Init:
+    """The InitAck that answers an InitSyn."""
+    answer = machine.receive(batch)
+    assert answer is not None
+    ack = decode(answer, "transport")
+    assert isinstance(ack, Init)
+    assert ack.cookie is not None
+    return ack
 
 
 def refusal_of(machine: Opener | Acceptor, batch: bytes) -> HandshakeError:

@@ -11,6 +11,7 @@ from tests.protocol.handshakes import (
     CLIENT,
     ROUTER,
     acceptor,
+    ack_of,
     bits,
     check_refused,
     client_offer,
@@ -37,15 +38,6 @@ from zenlake.wire import (
 
 GENERIC, INVALID = CloseReason.GENERIC, CloseReason.INVALID
 INIT_SYN = bits("c1 09 42 50 40 30 20 10 0a c8 ff 81 27 01")
-
-
-def ack_of(machine: Acceptor, batch: bytes) -> Init:
-    answer = machine.receive(batch)
-    assert answer is not None
-    ack = decode(answer, "transport")
-    assert isinstance(ack, Init)
-    assert ack.cookie is not None
-    return ack
 
 
 def opened(machine: Acceptor, batch: bytes, **fields: Any) -> Agreed:

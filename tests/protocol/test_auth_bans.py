@@ -21,38 +21,38 @@ def guess(password: str) -> Exception:
 
 
 def test_address_is_banned_after_some_failures() -> None:
-    guesses = AuthBans()
+    bans = AuthBans()
     heard = 0
     for number in range(1000):
         now = number * 0.01
-        if guesses.is_banned("10.0.0.1", now):
+        if bans.is_banned("10.0.0.1", now):
             continue
         heard += 1
         if isinstance(guess(f"wrong{number}"), AuthenticationError):
-            guesses.failed("10.0.0.1", now)
+            bans.note_failure("10.0.0.1", now)
     assert heard == AUTHENTICATION_FAILURES_MAX
-    assert guesses.refused == 1000 - heard
-    assert not guesses.is_banned("10.0.0.2", 10.0)
+    assert bans.refused == 1000 - heard
+    assert not bans.is_banned("10.0.0.2", 10.0)
 
 
 def test_a_ban_ends() -> None:
-    guesses = AuthBans()
+    bans = AuthBans()
     for _ in range(AUTHENTICATION_FAILURES_MAX):
-        guesses.failed("a", 5.0)
-    assert guesses.is_banned("a", 5.0 + AUTHENTICATION_BAN_SECONDS_MAX - 0.1)
-    assert not guesses.is_banned("a", 5.0 + AUTHENTICATION_BAN_SECONDS_MAX)
+        bans.note_failure("a", 5.0)
+    assert bans.is_banned("a", 5.0 + AUTHENTICATION_BAN_SECONDS_MAX - 0.1)
+    assert not bans.is_banned("a", 5.0 + AUTHENTICATION_BAN_SECONDS_MAX)
 
 
 def test_few_failures_within_the_time_are_forgiven() -> None:
-    guesses = AuthBans()
+    bans = AuthBans()
     for number in range(100):
         now = number * AUTHENTICATION_BAN_SECONDS_MAX / 5
-        assert not guesses.is_banned("a", now)
-        guesses.failed("a", now)
+        assert not bans.is_banned("a", now)
+        bans.note_failure("a", now)
 
 
 def test_number_of_stored_addresses_is_limited() -> None:
-    guesses = AuthBans()
+    bans = AuthBans()
     for number in range(AUTHENTICATION_SOURCES_MAX + 100):
-        guesses.failed(f"source {number}", 1.0)
-    assert len(guesses._failures) == AUTHENTICATION_SOURCES_MAX
+        bans.note_failure(f"source {number}", 1.0)
+    assert len(bans._failures) == AUTHENTICATION_SOURCES_MAX

@@ -9,12 +9,13 @@ import lz4.block
 import pytest
 
 from tests.chance import IS_FULL
-from tests.protocol.transports import framed, payloads, put, transport, units
+from tests.protocol.transports import payloads, put, transport, units
 from zenlake.errors import WireError
 from zenlake.limits import BATCH_BYTES_MAX
 from zenlake.protocol.errors import TransportError
 from zenlake.wire import CloseReason, Frame, Open
 from zenlake.wire.compression import decompress_batch
+from zenlake.wire.framing import frame_batch
 
 BLOCKS = 1_000_000 if IS_FULL else 20_000
 
@@ -25,7 +26,7 @@ def test_vectors_73_and_74() -> None:
         "01 ef 25 a5 b9 f1 24 3d 01 02 2f 62 01 c8 01 41 01 00 ae 60 41 41 41 41 41 41"
     )
     receiver = transport(compression=True, peer_sn=77_356_196)
-    found = receiver.receive(framed(stored) + framed(packed), 0.0)
+    found = receiver.receive(frame_batch(stored) + frame_batch(packed), 0.0)
     assert payloads(found) == [b"1", b"A" * 200]
 
 
@@ -61,7 +62,7 @@ def test_decompression_stops_at_the_limit() -> None:
     block = lz4.block.compress(bytes(12_500_000), store_size=False)
     assert len(block) < 51_500
     with pytest.raises(TransportError, match=f"at most {BATCH_BYTES_MAX} bytes"):
-        transport(compression=True).receive(framed(b"\x01" + block), 0.0)
+        transport(compression=True).receive(frame_batch(b"\x01" + block), 0.0)
 
 
 @pytest.mark.parametrize("excess", [0, 1])
@@ -72,9 +73,9 @@ def test_decompression_is_bounded_by_the_agreed_size(excess: int) -> None:
     receiver = transport(compression=True, batch_size=1000)
     if excess:
         with pytest.raises(TransportError):
-            receiver.receive(framed(block), 0.0)
+            receiver.receive(frame_batch(block), 0.0)
     else:
-        assert payloads(receiver.receive(framed(block), 0.0)) == [bytes(991)]
+        assert payloads(receiver.receive(frame_batch(block), 0.0)) == [bytes(991)]
 
 
 def decompressed_after(pollution: int, block: bytes) -> bytes | None:

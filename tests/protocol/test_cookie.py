@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.chance import IS_FULL
+from tests.chance import IS_FULL, seeded
 from tests.protocol.handshakes import CLIENT, acceptor, check_refused, client_offer, router_offer
 from zenlake.limits import HANDSHAKE_SECONDS_MAX
 from zenlake.protocol.accepting import Acceptor
@@ -105,9 +105,7 @@ def forge(cookie: bytes, generator: random.Random) -> bytes:
 
 
 def test_no_forged_open_is_accepted() -> None:
-    seed = random.randrange(1 << 30)
-    print(f"seed {seed}")
-    generator = random.Random(seed)
+    generator = seeded()
     init_syn = Opener(client_offer()).start()
     refused = 0
     for _ in range(FORGED):

@@ -314,14 +314,6 @@ def test_nothing_follows_our_own_close() -> None:
     assert units_of(machine) == []
 
 
-def test_group_has_room_for_two_batches() -> None:
-    machine = group()
-    assert machine.has_room(5)
-    machine.push(encode(Push(WireExpr(0, "k"), Put(bytes(20_000)))), 5, True, False)
-    assert not machine.has_room(5)
-    assert machine.queued_bytes(5) > 20_000
-
-
 def test_incomplete_messages_refund_their_bytes() -> None:
     budget = ReassemblyBudget()
     machine = Group(terms(), entropy(), 0.0, budget)

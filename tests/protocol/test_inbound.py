@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.protocol.transports import delivered, framed, payloads, transport
+from tests.protocol.transports import delivered, payloads, transport
 from tests.vectors import UNITS
 from zenlake.protocol.errors import TransportError
 from zenlake.protocol.transport import Transport
@@ -23,6 +23,7 @@ from zenlake.wire import (
     Put,
     WireExpr,
 )
+from zenlake.wire.framing import frame_batch
 from zenlake.wire.message import Extension
 
 
@@ -31,15 +32,15 @@ def frame(sn: int, *texts: bytes, reliable: bool = True) -> bytes:
 
 
 def receive(receiver: Transport, *contents: bytes) -> list[bytes]:
-    return payloads(receiver.receive(b"".join(map(framed, contents)), 0.0))
+    return payloads(receiver.receive(b"".join(map(frame_batch, contents)), 0.0))
 
 
 def dropped(receiver: Transport, content: bytes) -> tuple[str, list[bytes]]:
     """The error that drops the link, and the messages delivered before."""
     with pytest.raises(TransportError) as caught:
-        receiver.receive(framed(content), 0.0)
+        receiver.receive(frame_batch(content), 0.0)
     with pytest.raises(TransportError, match="dropped before"):
-        receiver.receive(framed(frame(1, b"later")), 0.0)
+        receiver.receive(frame_batch(frame(1, b"later")), 0.0)
     return caught.value.cause, payloads(caught.value.deliveries)
 
 
@@ -173,7 +174,7 @@ def test_channels_have_numbers_of_their_own() -> None:
 
 
 def test_delivery_has_the_reliability() -> None:
-    found = transport().receive(framed(frame(0, b"a") + frame(0, b"b", reliable=False)), 0.0)
+    found = transport().receive(frame_batch(frame(0, b"a") + frame(0, b"b", reliable=False)), 0.0)
     assert [each.reliable for each in found] == [True, False]
     assert "reliable=False" in repr(found[1])
 
@@ -182,7 +183,9 @@ def test_delivery_has_the_reliability() -> None:
 
 
 def test_stream_cut_at_any_byte_delivers_the_same() -> None:
-    stream = b"".join(framed(each) for each in (frame(0, b"a"), b"", frame(1, bytes(300)), b"\x04"))
+    stream = b"".join(
+        frame_batch(each) for each in (frame(0, b"a"), b"", frame(1, bytes(300)), b"\x04")
+    )
     for cut in range(len(stream) + 1):
         receiver = transport()
         found = receiver.receive(stream[:cut], 0.0) + receiver.receive(stream[cut:], 0.0)
@@ -190,7 +193,7 @@ def test_stream_cut_at_any_byte_delivers_the_same() -> None:
 
 
 def test_thousand_batches_in_one_read_and_byte_by_byte() -> None:
-    stream = b"".join(framed(frame(sn, bytes(sn % 7))) for sn in range(1000))
+    stream = b"".join(frame_batch(frame(sn, bytes(sn % 7))) for sn in range(1000))
     expected = [bytes(sn % 7) for sn in range(1000)]
     assert payloads(transport().receive(stream, 0.0)) == expected
     receiver = transport()
@@ -204,7 +207,7 @@ def test_large_read_is_decoded_in_portions() -> None:
     """One call decodes a limited number of batches, independent of the size of the read."""
     contents = [frame(n, b"a%d" % n, b"b%d" % n) for n in range(1_000)]
     contents += [bytes(KeepAlive())] * 5_000
-    data = b"".join(map(framed, contents))
+    data = b"".join(map(frame_batch, contents))
     whole = payloads(transport().receive(data, 0.0))
     inbound = transport().inbound
     got = payloads(inbound.receive(data, 0.0, 100))
@@ -220,13 +223,13 @@ def test_large_read_is_decoded_in_portions() -> None:
 
 def test_bad_bytes_and_close_end_a_portion() -> None:
     inbound = transport().inbound
-    first = framed(frame(0, b"a", b"b"))
-    assert payloads(inbound.receive(first + framed(b"\x18\x00"), 0.0, 1)) == [b"a", b"b"]
+    first = frame_batch(frame(0, b"a", b"b"))
+    assert payloads(inbound.receive(first + frame_batch(b"\x18\x00"), 0.0, 1)) == [b"a", b"b"]
     with pytest.raises(TransportError):
         inbound.receive_more(0.0, 1)
     assert not inbound.has_more
     inbound = transport().inbound
-    inbound.receive(framed(bytes(Close(0))) + first, 0.0, 1)
+    inbound.receive(frame_batch(bytes(Close(0))) + first, 0.0, 1)
     assert inbound.close_code == 0
     assert not inbound.has_more
 
@@ -235,7 +238,7 @@ def test_bad_bytes_and_close_end_a_portion() -> None:
 def test_batches_of_extreme_lengths(size: int) -> None:
     content = b"\x04" * size
     receiver = transport()
-    assert receiver.receive(framed(content) + framed(frame(0, b"a")), 0.0)
+    assert receiver.receive(frame_batch(content) + frame_batch(frame(0, b"a")), 0.0)
     assert receiver.inbound.batches == 2
 
 
@@ -305,8 +308,8 @@ def test_discarded_publications_are_counted_and_not_delivered(keeps_runs: bool) 
     declared = Declare(DeclareSubscriber(1, WireExpr(0, "k")))
     publication = Push(WireExpr(0, "k"), Put(b"x"))
     content = bytes(Frame(0, [*[publication] * 40, declared, publication]))
-    assert delivered(receiver.receive(framed(content), 0.0)) == [(declared, True)]
-    assert receiver.receive(framed(frame(1, b"x", b"y")), 0.0) == []
+    assert delivered(receiver.receive(frame_batch(content), 0.0)) == [(declared, True)]
+    assert receiver.receive(frame_batch(frame(1, b"x", b"y")), 0.0) == []
     assert receiver.inbound.messages == 44
     assert receive(receiver, bytes(Close(0))) == []
     assert receiver.peer_closed == CloseReason.GENERIC

@@ -31,7 +31,7 @@ HELLO = bits("22 09 01 aa 01 13 74 63 70 2f 31 32 37 2e 30 2e 30 2e 31 3a 31 37 
 
 def answerer(role: WhatAmI = WhatAmI.PEER, locators: tuple[str, ...] = ()) -> Answerer:
     machine = Answerer(ROUTER, role, now=0.0)
-    machine.listens_at(locators)
+    machine.set_locators(locators)
     return machine
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
-from tests.chance import IS_FULL
+from tests.chance import IS_FULL, seeded
 from tests.protocol.handshakes import (
     CLIENT,
     acceptor,
+    ack_of,
     check_refused,
     client_offer,
     converse,
     refusal_of,
     router_offer,
 )
-from zenlake.protocol.accepting import Acceptor
 from zenlake.protocol.errors import AuthenticationError
 from zenlake.protocol.opening import Opener
 from zenlake.protocol.user_password import challenge, nonce_of, proof, prove, response
@@ -79,9 +77,7 @@ def test_an_unknown_user_is_compared_too(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_ten_thousand_guesses() -> None:
-    seed = random.randrange(1 << 30)
-    print(f"seed {seed}")
-    generator = random.Random(seed)
+    generator = seeded()
     accepted = 0
     for _ in range(GUESSES):
         out = b"\x04usr1\x20" + generator.randbytes(32)
@@ -101,10 +97,7 @@ def test_replayed_answer_is_refused() -> None:
     said = decode(heard or b"", "transport")
     assert isinstance(said, Open)
     machine = acceptor(offer, seed=2)
-    ack = decode(
-        machine.receive(Opener(client_offer(user="x", password="y")).start()) or b"", "transport"
-    )
-    assert isinstance(ack, Init)
+    ack = ack_of(machine, Opener(client_offer(user="x", password="y")).start())
     said.cookie = ack.cookie
     check_refused(machine, bytes(said), CloseReason.GENERIC)
 
@@ -144,15 +137,8 @@ def test_acceptor_with_empty_users_demands_authentication() -> None:
 
 def test_open_without_a_proof_is_refused() -> None:
     machine = acceptor(router_offer(users=USERS))
-    ack = _init_ack(machine)
+    ack = ack_of(machine, Opener(client_offer(user="usr1", password="pwd1")).start())
     check_refused(machine, bytes(Open(10, 0, cookie=ack.cookie)), CloseReason.GENERIC)
-
-
-def _init_ack(machine: Acceptor) -> Init:
-    batch = machine.receive(Opener(client_offer(user="usr1", password="pwd1")).start())
-    ack = decode(batch or b"", "transport")
-    assert isinstance(ack, Init)
-    return ack
 
 
 def test_opener_with_a_user_requires_a_challenge() -> None:
@@ -172,8 +158,7 @@ def test_unexpected_auth_is_ignored() -> None:
     """An opener without a user ignores it, and an acceptor without users does not answer it."""
     opener = Opener(client_offer())
     machine = acceptor()
-    init_ack = decode(machine.receive(opener.start()) or b"", "transport")
-    assert isinstance(init_ack, Init)
+    init_ack = ack_of(machine, opener.start())
     assert init_ack.auth is None
     init_ack.auth = challenge(5)
     open_syn = opener.receive(bytes(init_ack))

@@ -35,10 +35,6 @@ def units(sender: Transport, now: float = 0.0) -> list[bytes]:
     return found
 
 
-def framed(content: bytes) -> bytes:
-    return len(content).to_bytes(2, "little") + content
-
-
 def delivered(deliveries: list[Delivery]) -> list[tuple[NetworkMessage, bool]]:
     return [(message, each.reliable) for each in deliveries for message in each.messages]
 

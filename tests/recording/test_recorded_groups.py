@@ -16,7 +16,7 @@ from zenlake.capture.recordings import segments
 from zenlake.capture.segment_format import FIRST
 from zenlake.cli.main import main
 from zenlake.limits import RECORDING_DATAGRAM_LINKS_MAX
-from zenlake.links.multicast import Address
+from zenlake.links.addresses import Address
 from zenlake.node.group_taps import GroupTaps
 from zenlake.protocol.tap import LinkTap, is_plain_batch
 from zenlake.recording.batch_queue import BatchQueue, LinkRecorder

@@ -3,62 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import Any
 
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.face import Face
 from zenlake.routing.outlet import Outlet
 from zenlake.routing.settings import RoutingSettings
-from zenlake.session import Factory, Locality, SessionCore, SessionSettings, Sink
-from zenlake.session.incoming_query import IncomingQuery
+from zenlake.session import Locality, SessionCore, SessionSettings, Sink
 from zenlake.session.queries import QuerySpec
-from zenlake.wire import (
-    Del,
-    Encoding,
-    NetworkMessage,
-    Put,
-    QoS,
-    ResponderId,
-    TimestampStack,
-    WhatAmI,
-    ZenohId,
-    decode,
-    encode,
-)
+from zenlake.testing.simulation.items import FACTORY, Ok, ReceivedQuery, Sample
+from zenlake.wire import NetworkMessage, Put, QoS, WhatAmI, ZenohId, decode, encode
 
 QUERY_QOS = QoS(13)
 ANY = Locality.ANY
+NOW = 100.0
 WALL_NS = 1_700_000_000_000_000_000
-
-
-class Sample(NamedTuple):
-    key: str
-    body: Put | Del
-    qos: QoS | None = None
-    stamps: TimestampStack | None = None
-
-
-class Ok(NamedTuple):
-    key: str
-    body: Put | Del
-    qos: QoS | None
-    stamps: TimestampStack | None
-    responder: ResponderId | None
-
-
-class Error(NamedTuple):
-    payload: bytes
-    encoding: Encoding | None
-    stamps: TimestampStack | None
-    responder: ResponderId | None
-
-
-class Asked(NamedTuple):
-    incoming: IncomingQuery
-    eid: int
-
-
-FACTORY = Factory(Sample, Ok, Error, Asked, bool)
 
 
 class ListSink(Sink):
@@ -75,7 +34,7 @@ class ListSink(Sink):
     def close(self) -> None:
         self.is_closed = True
 
-    def take(self) -> list[object]:
+    def pop_items(self) -> list[object]:
         items, self.items = self.items, []
         return items
 
@@ -90,8 +49,8 @@ class ListSink(Sink):
         return found
 
     @property
-    def queries(self) -> list[Asked]:
-        return [item for item in self.items if isinstance(item, Asked)]
+    def queries(self) -> list[ReceivedQuery]:
+        return [item for item in self.items if isinstance(item, ReceivedQuery)]
 
 
 class Line(Outlet):
@@ -130,7 +89,7 @@ class Node:
         self.wall_ns += 1_000
         return self.wall_ns
 
-    def settle(self) -> None:
+    def after_unlock(self) -> None:
         for sink in self.core.pop_touched():
             sink.after_unlock()
 
@@ -139,7 +98,7 @@ class Network:
     """All nodes, with a clock that only tests advance."""
 
     def __init__(self) -> None:
-        self.now = 100.0
+        self.now = NOW
         self.queue: deque[tuple[Line, bytes, bool]] = deque()
         self.nodes: list[Node] = []
 
@@ -183,7 +142,7 @@ class Network:
             if not line.is_cut:
                 line.to.dispatcher.receive(line.face, message, reliable, self.now)
         for node in self.nodes:
-            node.settle()
+            node.after_unlock()
 
     def wait(self, seconds: float) -> None:
         self.now += seconds
@@ -193,19 +152,49 @@ class Network:
         self.pump()
 
 
+def two_nodes(
+    a: WhatAmI = WhatAmI.PEER, b: WhatAmI = WhatAmI.PEER, settings: SessionSettings | None = None
+) -> tuple[Network, Node, Node, tuple[Line, Line]]:
+    """Two connected nodes and the lines between them; `settings` are those of the first."""
+    network = Network()
+    one, two = network.add(a, settings), network.add(b)
+    return network, one, two, network.connect(one, two)
+
+
 def pair(
     a: WhatAmI = WhatAmI.PEER, b: WhatAmI = WhatAmI.PEER
 ) -> tuple[Network, SessionCore, SessionCore]:
     """Two connected nodes: the network and their sessions."""
-    network = Network()
-    one, two = network.add(a), network.add(b)
-    network.connect(one, two)
+    network, one, two, _ = two_nodes(a, b)
     return network, one.core, two.core
 
 
-def put(core: SessionCore, key: str, payload: bytes = b"", now: float = 100.0) -> None:
+def subscribe(core: SessionCore, key: str, origin: Locality = ANY) -> ListSink:
+    """Declare a subscriber; returns its sink."""
+    sink = ListSink()
+    core.declare_subscriber(key, sink, origin, NOW)
+    return sink
+
+
+def serve(core: SessionCore, key: str, complete: bool = False, origin: Locality = ANY) -> ListSink:
+    """Declare a queryable; returns its sink."""
+    sink = ListSink()
+    core.declare_queryable(key, sink, complete, origin, NOW)
+    return sink
+
+
+def get(
+    core: SessionCore, key: str, spec: QuerySpec | None = None, parameters: str = ""
+) -> ListSink:
+    """Send a query; returns the sink of its replies."""
+    sink = ListSink()
+    core.get(key, parameters, spec or query_spec(), sink, NOW)
+    return sink
+
+
+def put(core: SessionCore, key: str, payload: bytes = b"", now: float = NOW) -> None:
     core.put(core.publications.prepare(key, QoS(5), True, ANY, None), Put(payload), None, now)
 
 
-def question(timeout_ms: int = 10_000, **options: Any) -> QuerySpec:
+def query_spec(timeout_ms: int = 10_000, **options: Any) -> QuerySpec:
     return QuerySpec(QUERY_QOS, timeout_ms, **options)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import random
-
-from tests.chance import first_seed
+from tests.chance import seeded
 from tests.faults import scaled
-from tests.session.network import ANY, ListSink, Network, Ok, question
+from tests.session.network import Network, get, query_spec, serve
 from zenlake.session.incoming_query import IncomingQuery
+from zenlake.testing.simulation.items import Ok
 from zenlake.wire import ConsolidationMode, Del, Put, Timestamp, ZenohId
 
 CASES = scaled(2_000, 20_000)
@@ -31,10 +30,9 @@ def model(mode: ConsolidationMode, replies: list[Reply]) -> list[Reply]:
 def ask(mode: ConsolidationMode, parameters: str, replies: list[Reply]) -> list[Reply]:
     network = Network()
     core = network.add().core
-    asked, answers = ListSink(), ListSink()
-    core.declare_queryable("**", asked, False, ANY, 0.0)
-    core.get("**", parameters, question(consolidation=mode), answers, 0.0)
-    incoming: IncomingQuery = asked.queries[0].incoming
+    queryable = serve(core, "**")
+    answers = get(core, "**", query_spec(consolidation=mode), parameters)
+    incoming: IncomingQuery = queryable.queries[0].incoming
     for key, time, number in replies:
         stamp = Timestamp(time, ZenohId.from_int(1)) if time else None
         attachment = str(number).encode()
@@ -52,9 +50,7 @@ def ask(mode: ConsolidationMode, parameters: str, replies: list[Reply]) -> list[
 
 
 def test_equals_the_model() -> None:
-    seed = first_seed()
-    print("seed", seed)
-    chance = random.Random(seed)
+    chance = seeded()
     for _ in range(CASES):
         mode = chance.choice(list(ConsolidationMode))
         parameters = chance.choice(["", "x=1", "_time=[..]", "a;_time", "_timer=1"])

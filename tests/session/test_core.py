@@ -10,20 +10,21 @@ import pytest
 from tests.faults import scaled
 from tests.session.network import (
     ANY,
-    Asked,
-    Error,
     ListSink,
     Network,
-    Ok,
-    Sample,
+    get,
     pair,
     put,
-    question,
+    query_spec,
+    serve,
+    subscribe,
+    two_nodes,
 )
 from zenlake.errors import LocalError
 from zenlake.routing.stamps import RECEIVE, ROUTE, SEND
 from zenlake.session.core import Entity
 from zenlake.session.lost_queries import LostQuery
+from zenlake.testing.simulation.items import Error, Ok, Sample
 from zenlake.wire import ConsolidationMode, Err, Put, QoS, TimestampStack
 from zenlake.wire.values.timestamp import read_timestamp
 
@@ -47,24 +48,24 @@ def test_close_ends_everything_and_refuses_the_rest() -> None:
     entity = a.declare_subscriber("k", sinks[0], ANY, network.now)
     a.declare_queryable("k", sinks[1], False, ANY, network.now)
     a.declare_liveliness_subscriber("k", sinks[2], True, network.now)
-    speaker = a.declare_publisher("k", ANY, network.now)
-    a.declare_matching_listener(speaker, sinks[3], network.now)
-    b.declare_queryable("q", ListSink(), False, ANY, network.now)
+    source = a.declare_publisher("k", ANY, network.now)
+    a.declare_matching_listener(source, sinks[3], network.now)
+    serve(b, "q")
     network.pump()
-    a.get("q", "", question(), sinks[4], network.now)
+    a.get("q", "", query_spec(), sinks[4], network.now)
     a.close()
     a.close()
     assert all(sink.is_closed for sink in sinks)
     for operation in (
         lambda: put(a, "k"),
-        lambda: a.get("k", "", question(), ListSink(), 0.0),
+        lambda: a.get("k", "", query_spec(), ListSink(), 0.0),
         lambda: a.declare_subscriber("k", ListSink(), ANY, 0.0),
         lambda: a.declare_token("k", 0.0),
     ):
         with pytest.raises(LocalError, match=r"^session closed$"):
             operation()
     a.undeclare(entity, network.now)
-    a.undeclare(speaker, network.now)
+    a.undeclare(source, network.now)
     put(b, "k")
     network.pump()
     assert a.next_deadline() is None
@@ -85,15 +86,12 @@ def test_lost_objects_are_undeclared_by_the_timer() -> None:
 
 
 def test_lost_query_is_finished_with_a_warning() -> None:
-    network = Network()
-    one, two = network.add(), network.add()
-    network.connect(one, two)
-    asked, answers = ListSink(), ListSink()
-    two.core.declare_queryable("k", asked, False, ANY, network.now)
+    network, one, two, _ = two_nodes()
+    queryable = serve(two.core, "k")
     network.pump()
-    one.core.get("k", "", question(), answers, network.now)
+    answers = get(one.core, "k")
     network.pump()
-    (query,) = asked.queries
+    (query,) = queryable.queries
     two.core.lost.append(LostQuery(query.incoming, query.eid))
     network.wait(1.0)
     assert answers.is_closed
@@ -104,16 +102,14 @@ def test_lost_query_is_finished_with_a_warning() -> None:
 
 @pytest.mark.parametrize("is_closed", [False, True])
 def test_many_lost_queries_of_a_queryable_are_two_reports(is_closed: bool) -> None:
-    network = Network()
-    one, two = network.add(), network.add()
-    network.connect(one, two)
-    asked = ListSink()
-    queryable = two.core.declare_queryable("k/*", asked, False, ANY, network.now)
+    network, one, two, _ = two_nodes()
+    sink = ListSink()
+    queryable = two.core.declare_queryable("k/*", sink, False, ANY, network.now)
     network.pump()
     for number in range(200):
-        one.core.get(f"k/{number}", "", question(), ListSink(), network.now)
+        get(one.core, f"k/{number}")
     network.pump()
-    for query in asked.queries:
+    for query in sink.queries:
         two.core.lost.append(LostQuery(query.incoming, query.eid))
     network.wait(1.0)
     assert len(two.reports) == 1
@@ -146,7 +142,7 @@ def test_churn_leaves_nothing_behind() -> None:
                 a.undeclare(entity, network.now)
             a.pop_touched()
             network.pump()
-            network_logs_cleared(network)
+            clear_logs(network)
 
     churn(100)
     gc.collect()
@@ -165,7 +161,7 @@ def test_churn_leaves_nothing_behind() -> None:
     assert after - before < 3_750 * count
 
 
-def network_logs_cleared(network: Network) -> None:
+def clear_logs(network: Network) -> None:
     for node in network.nodes:
         for face in node.dispatcher.faces:
             log = getattr(face.outlet, "log", None)
@@ -175,8 +171,7 @@ def network_logs_cleared(network: Network) -> None:
 
 def test_stamps_are_recorded_where_asked_for() -> None:
     network, a, b = pair()
-    sink = ListSink()
-    b.declare_subscriber("k", sink, ANY, network.now)
+    sink = subscribe(b, "k")
     network.pump()
     publication = a.publications.prepare("k", QoS(5), True, ANY, None)
     for points in (SEND, RECEIVE, SEND | RECEIVE):
@@ -193,15 +188,13 @@ def test_stamps_are_recorded_where_asked_for() -> None:
 
 def test_replies_and_errors_continue_the_records_of_their_query() -> None:
     network, a, b = pair()
-    asked, answers = ListSink(), ListSink()
-    b.declare_queryable("k", asked, False, ANY, network.now)
+    queryable = serve(b, "k")
     network.pump()
     stamps = TimestampStack(SEND | ROUTE | RECEIVE, ())
-    asking = question(consolidation=ConsolidationMode.NONE, stamps=stamps)
-    a.get("k", "", asking, answers, network.now)
+    asking = query_spec(consolidation=ConsolidationMode.NONE, stamps=stamps)
+    answers = get(a, "k", asking)
     network.pump()
-    (query,) = asked.queries
-    assert isinstance(query, Asked)
+    (query,) = queryable.queries
     assert query.incoming.stamps is not None
     path = [SEND, ROUTE, ROUTE, RECEIVE]
     assert [one.flags for one in query.incoming.stamps.records] == path
@@ -221,13 +214,11 @@ def test_replies_and_errors_continue_the_records_of_their_query() -> None:
 
 def test_own_queryables_are_not_routed_to() -> None:
     network, a, _ = pair()
-    asked, answers = ListSink(), ListSink()
-    a.declare_queryable("k", asked, False, ANY, network.now)
+    queryable = serve(a, "k")
     stamps = TimestampStack(SEND | ROUTE | RECEIVE, ())
-    asking = question(consolidation=ConsolidationMode.NONE, stamps=stamps)
-    a.get("k", "", asking, answers, network.now)
-    (query,) = asked.queries
-    assert isinstance(query, Asked)
+    asking = query_spec(consolidation=ConsolidationMode.NONE, stamps=stamps)
+    answers = get(a, "k", asking)
+    (query,) = queryable.queries
     a.reply_error(query.incoming, 1, Err(b"no"), network.now)
     (error,) = answers.items
     assert isinstance(error, Error)

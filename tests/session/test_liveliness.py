@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.session.network import Error, ListSink, Network, Ok, pair
+from tests.session.network import ListSink, pair, two_nodes
 from zenlake.session import SessionCore
+from zenlake.testing.simulation.items import Error, Ok
 from zenlake.wire import Interest, InterestMode, WhatAmI
 
 ROLES = [(WhatAmI.PEER, WhatAmI.PEER), (WhatAmI.CLIENT, WhatAmI.PEER)]
@@ -85,9 +86,7 @@ def test_get_returns_each_token_once(a: WhatAmI, b: WhatAmI) -> None:
 
 
 def test_get_times_out() -> None:
-    network = Network()
-    client, gateway = network.add(WhatAmI.CLIENT), network.add()
-    lines = network.connect(client, gateway)
+    network, client, _, lines = two_nodes(WhatAmI.CLIENT)
     lines[0].is_cut = True  # the gateway never receives it
     sink = ListSink()
     client.core.liveliness_get("t", sink, 1_000, network.now)
@@ -99,9 +98,7 @@ def test_get_times_out() -> None:
 
 
 def test_lost_gateway_ends_what_it_declared() -> None:
-    network = Network()
-    client, gateway = network.add(WhatAmI.CLIENT), network.add()
-    lines = network.connect(client, gateway)
+    network, client, gateway, lines = two_nodes(WhatAmI.CLIENT)
     gateway.core.declare_token("t", network.now)
     sink = watch(client.core, "t", True, network.now)
     network.pump()
@@ -112,9 +109,7 @@ def test_lost_gateway_ends_what_it_declared() -> None:
 
 
 def test_interest_ends_with_the_last_subscriber_on_its_key() -> None:
-    network = Network()
-    client, gateway = network.add(WhatAmI.CLIENT), network.add()
-    there, _ = network.connect(client, gateway)
+    network, client, _, (there, _) = two_nodes(WhatAmI.CLIENT)
     sinks = [ListSink(), ListSink()]
     watchers = [
         client.core.declare_liveliness_subscriber("t", sink, False, network.now) for sink in sinks
@@ -127,13 +122,11 @@ def test_interest_ends_with_the_last_subscriber_on_its_key() -> None:
 
 
 def test_late_answers_to_a_query_are_not_reported() -> None:
-    network = Network()
-    client, gateway = network.add(WhatAmI.CLIENT), network.add()
-    network.connect(client, gateway)
+    network, client, gateway, _ = two_nodes(WhatAmI.CLIENT)
     token = gateway.core.declare_token("t", network.now)
     for _ in range(2):  # the second query removes the first
         query = client.core.liveliness_get("t", ListSink(), 1_000, network.now)
-        client.core.cancel(query)
+        query.abandon()
     network.pump()
     sink = watch(client.core, "t", True, network.now)
     network.pump()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.session.network import ANY, ListSink, Network, pair
+from tests.session.network import ANY, ListSink, pair, serve, subscribe, two_nodes
 from zenlake.session import Locality
 from zenlake.wire import Interest, InterestMode, WhatAmI
 
@@ -28,7 +28,7 @@ def test_publisher_gets_each_change_once(a: WhatAmI, b: WhatAmI) -> None:
     there.undeclare(far, network.now)
     network.pump()
     assert statuses.items == [True, False]
-    there.declare_subscriber("k/**", ListSink(), ANY, network.now)
+    subscribe(there, "k/**")
     network.pump()
     later = ListSink()
     listener = here.declare_matching_listener(publisher, later, network.now)
@@ -47,14 +47,14 @@ def test_querier_tests_inclusion_of_others(a: WhatAmI, b: WhatAmI) -> None:
     network.pump()
     status = [here.matching.is_matching(one) for one in (querier, all_complete)]
     assert status == [False, False]
-    there.declare_queryable("k/1", ListSink(), True, ANY, network.now)
+    serve(there, "k/1", complete=True)
     network.pump()
     assert not here.matching.is_matching(querier)  # intersects, does not include
-    there.declare_queryable("k/**", ListSink(), False, ANY, network.now)
+    serve(there, "k/**")
     network.pump()
     status = [here.matching.is_matching(one) for one in (querier, all_complete)]
     assert status == [True, False]
-    there.declare_queryable("k/**", ListSink(), True, ANY, network.now)
+    serve(there, "k/**", complete=True)
     network.pump()
     assert here.matching.is_matching(all_complete)
 
@@ -63,7 +63,7 @@ def test_querier_tests_own_by_intersection() -> None:
     network, here, _ = pair()
     querier = here.declare_querier("k/*", ANY, False, network.now)
     all_complete = here.declare_querier("k/*", ANY, True, network.now)
-    here.declare_queryable("k/1", ListSink(), True, ANY, network.now)
+    serve(here, "k/1", complete=True)
     status = [here.matching.is_matching(one) for one in (querier, all_complete)]
     assert status == [True, False]
 
@@ -72,18 +72,16 @@ def test_querier_tests_own_by_intersection() -> None:
 def test_only_what_locality_allows_counts(destination: Locality) -> None:
     network, here, there = pair()
     publisher = here.declare_publisher("k", destination, network.now)
-    here.declare_subscriber("k", ListSink(), ANY, network.now)
+    subscribe(here, "k")
     network.pump()
     assert here.matching.is_matching(publisher) == (destination != Locality.REMOTE)
-    there.declare_subscriber("k", ListSink(), ANY, network.now)
+    subscribe(there, "k")
     network.pump()
     assert here.matching.is_matching(publisher)
 
 
 def test_publishers_on_one_key_share_an_interest_and_local_ones_send_none() -> None:
-    network = Network()
-    client, gateway = network.add(WhatAmI.CLIENT), network.add()
-    there, _ = network.connect(client, gateway)
+    network, client, _, (there, _) = two_nodes(WhatAmI.CLIENT)
     core = client.core
     core.declare_publisher("k", Locality.SESSION_LOCAL, network.now)
     publishers = [core.declare_publisher("k", ANY, network.now) for _ in range(2)]

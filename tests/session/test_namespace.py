@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.session.network import ANY, ListSink, Network, put, question
+from tests.session.network import ANY, ListSink, get, put, serve, subscribe, two_nodes
 from zenlake.session import SessionSettings
 from zenlake.session.namespace import Namespace
 from zenlake.wire import Put
@@ -22,14 +22,10 @@ def test_keys_get_and_lose_the_prefix_of_the_namespace() -> None:
 
 
 def test_keys_of_all_messages_get_and_lose_the_prefix() -> None:
-    network = Network()
-    inner = network.add(settings=SessionSettings(namespace="ns/1"))
-    outer = network.add()
-    network.connect(inner, outer)
+    settings = SessionSettings(namespace="ns/1")
+    network, inner, outer, _ = two_nodes(settings=settings)
     a, b = inner.core, outer.core
-    mine, all_there_is = ListSink(), ListSink()
-    a.declare_subscriber("**", mine, ANY, network.now)
-    b.declare_subscriber("**", all_there_is, ANY, network.now)
+    mine, all_there_is = subscribe(a, "**"), subscribe(b, "**")
     network.pump()
     put(b, "ns/1/zz", b"1")
     put(b, "ns/*/w", b"2")
@@ -39,24 +35,22 @@ def test_keys_of_all_messages_get_and_lose_the_prefix() -> None:
     assert mine.samples == [("own", b"4"), ("zz", b"1"), ("w", b"2")]
     assert all_there_is.samples[-1] == ("ns/1/own", b"4")
 
-    asked, answers = ListSink(), ListSink()
-    a.declare_queryable("q", asked, False, ANY, network.now)
+    queryable = serve(a, "q")
     network.pump()
-    b.get("ns/1/q", "", question(), answers, network.now)
+    answers = get(b, "ns/1/q")
     network.pump()
-    incoming = asked.queries[0].incoming
+    incoming = queryable.queries[0].incoming
     assert incoming.key == "q"
     a.reply(incoming, 3, "q", Put(b"r"), None, network.now)
     a.drop_query(incoming, network.now)
     network.pump()
     assert answers.samples == [("ns/1/q", b"r")]
 
-    asked, answers = ListSink(), ListSink()
-    b.declare_queryable("ns/1/p", asked, False, ANY, network.now)
+    queryable = serve(b, "ns/1/p")
     network.pump()
-    a.get("p", "", question(), answers, network.now)
+    answers = get(a, "p")
     network.pump()
-    incoming = asked.queries[0].incoming
+    incoming = queryable.queries[0].incoming
     b.reply(incoming, 3, "ns/1/p", Put(b"s"), None, network.now)
     b.drop_query(incoming, network.now)
     network.pump()
@@ -64,22 +58,20 @@ def test_keys_of_all_messages_get_and_lose_the_prefix() -> None:
 
 
 def test_liveliness_and_matching() -> None:
-    network = Network()
-    inner = network.add(settings=SessionSettings(namespace="ns"))
-    outer = network.add()
-    network.connect(inner, outer)
+    settings = SessionSettings(namespace="ns")
+    network, inner, outer, _ = two_nodes(settings=settings)
     a, b = inner.core, outer.core
     sink = ListSink()
     a.declare_liveliness_subscriber("**", sink, True, network.now)
     publisher = a.declare_publisher("k", ANY, network.now)
     token = b.declare_token("ns/t", network.now)
     b.declare_token("elsewhere", network.now)
-    b.declare_subscriber("k", ListSink(), ANY, network.now)
+    subscribe(b, "k")
     network.pump()
     assert sink.samples == [("t", b"")]
     assert not a.matching.is_matching(publisher)
     b.undeclare(token, network.now)
-    b.declare_subscriber("ns/k", ListSink(), ANY, network.now)
+    subscribe(b, "ns/k")
     network.pump()
     assert sink.samples == [("t", b""), ("t", None)]
     assert a.matching.is_matching(publisher)

@@ -8,11 +8,22 @@ import pytest
 
 from tests.chance import IS_FULL
 from tests.faults import scaled
-from tests.session.network import ANY, Error, ListSink, Network, Node, Ok, pair, question
+from tests.session.network import (
+    ANY,
+    ListSink,
+    Network,
+    Node,
+    get,
+    pair,
+    query_spec,
+    serve,
+    two_nodes,
+)
 from zenlake.errors import LocalError
 from zenlake.limits import HELD_REPLIES_MAX, HELD_REPLY_BYTES_MAX
 from zenlake.session import Locality, SessionCore, SessionSettings
 from zenlake.session.incoming_query import IncomingQuery
+from zenlake.testing.simulation.items import Error, Ok
 from zenlake.wire import (
     ConsolidationMode,
     Del,
@@ -42,13 +53,13 @@ def answer(core: SessionCore, incoming: IncomingQuery, key: str, payload: bytes 
 @pytest.mark.parametrize("role", ROLES)
 def test_query_and_reply_carry_everything(role: WhatAmI) -> None:
     network, a, b = pair(WhatAmI.PEER, role)
-    asked, answers = ListSink(), ListSink()
-    entity = b.declare_queryable("demo/**", asked, False, ANY, network.now)
+    queryable = ListSink()
+    entity = b.declare_queryable("demo/**", queryable, False, ANY, network.now)
     network.pump()
     body = QueryBody(Encoding(4), b"payload")
-    a.get("demo/*", "x=1", question(body=body, attachment=b"at"), answers, network.now)
+    answers = get(a, "demo/*", query_spec(body=body, attachment=b"at"), "x=1")
     network.pump()
-    (query,) = asked.queries
+    (query,) = queryable.queries
     incoming = query.incoming
     assert (incoming.key, incoming.parameters, query.eid) == ("demo/*", "x=1", entity.eid)
     assert incoming.body.body == body
@@ -59,7 +70,7 @@ def test_query_and_reply_carry_everything(role: WhatAmI) -> None:
     b.reply_error(incoming, query.eid, Err(b"no"), network.now)
     network.pump()
     assert not answers.is_closed
-    (error,) = answers.take()  # errors are not consolidated: they come at once
+    (error,) = answers.pop_items()  # errors are not consolidated: they come at once
     assert isinstance(error, Error)
     assert error.payload == b"no"
     b.drop_query(incoming, network.now)
@@ -75,12 +86,10 @@ def test_query_and_reply_carry_everything(role: WhatAmI) -> None:
 
 
 def test_request_carries_what_was_asked() -> None:
-    network = Network()
-    one, two = network.add(), network.add()
-    there, _ = network.connect(one, two)
-    two.core.declare_queryable("k", ListSink(), True, ANY, network.now)
+    network, one, two, (there, _) = two_nodes()
+    serve(two.core, "k", complete=True)
     network.pump()
-    asking = question(1_234, target=QueryTarget.ALL_COMPLETE, accepts_any_key=True, budget=3)
+    asking = query_spec(1_234, target=QueryTarget.ALL_COMPLETE, accepts_any_key=True, budget=3)
     one.core.get("k", "a=1", asking, ListSink(), network.now)
     (request,) = [sent for sent in there.log if isinstance(sent, Request)]
     assert request.target == QueryTarget.ALL_COMPLETE
@@ -91,8 +100,7 @@ def test_request_carries_what_was_asked() -> None:
 
 def test_query_without_queryables_ends_at_once() -> None:
     network, a, _ = pair()
-    answers = ListSink()
-    a.get("k", "", question(0), answers, network.now)
+    answers = get(a, "k", query_spec(0))
     network.pump()
     assert answers.is_closed
     assert answers.items == []
@@ -102,12 +110,11 @@ def test_query_without_queryables_ends_at_once() -> None:
 def test_timeout_ends_a_query_on_time(timeout_ms: int) -> None:
     """Q05 by a simulated clock: what is held, then one error, then the end; late ones count."""
     network, a, b = pair()
-    asked, answers = ListSink(), ListSink()
-    b.declare_queryable("k/**", asked, False, ANY, network.now)
+    queryable = serve(b, "k/**")
     network.pump()
-    a.get("k/**", "", question(timeout_ms), answers, network.now)
+    answers = get(a, "k/**", query_spec(timeout_ms))
     network.pump()
-    incoming = asked.queries[0].incoming
+    incoming = queryable.queries[0].incoming
     answer(b, incoming, "k/1", b"kept")
     network.pump()
     deadline = a.queries.next_deadline()
@@ -129,17 +136,17 @@ def test_a_timeout_is_reported_once() -> None:
     """Nodes on the path have the same timeout; the user gets one error for all of them."""
     network, a, b = pair()
     answers = ListSink()
-    b.declare_queryable("k", ListSink(), False, ANY, network.now)
+    serve(b, "k")
     network.pump()
-    asked = a.get("k", "", question(1_000), answers, network.now)
+    query = a.get("k", "", query_spec(1_000), answers, network.now)
     network.pump()
     deadline = a.queries.next_deadline()
     assert deadline is not None
     for _ in range(2):  # a queryable may send the same error repeatedly
-        a.inbox.push(Response(asked.id, WireExpr(0, "k"), Err(b"Timeout")), "k", True)
-        a.inbox.push(Response(asked.id, WireExpr(0), Err(b"other")), "", True)
+        a.inbox.push(Response(query.id, WireExpr(0, "k"), Err(b"Timeout")), "k", True)
+        a.inbox.push(Response(query.id, WireExpr(0), Err(b"other")), "", True)
     for hop in (b.zid, a.zid):
-        on_the_way = Response(asked.id, WireExpr(0), Err(b"Timeout"), responder=ResponderId(hop, 0))
+        on_the_way = Response(query.id, WireExpr(0), Err(b"Timeout"), responder=ResponderId(hop, 0))
         a.inbox.push(on_the_way, "", True)
     a.handle_timeout(deadline)
     assert answers.is_closed
@@ -150,15 +157,12 @@ def test_a_timeout_is_reported_once() -> None:
 
 
 def test_query_ends_when_the_queryables_node_disconnects() -> None:
-    network = Network()
-    one, two = network.add(), network.add()
-    lines = network.connect(one, two)
-    asked, answers = ListSink(), ListSink()
-    two.core.declare_queryable("k", asked, False, ANY, network.now)
+    network, one, two, lines = two_nodes()
+    queryable = serve(two.core, "k")
     network.pump()
-    one.core.get("k", "", question(), answers, network.now)
+    answers = get(one.core, "k")
     network.pump()
-    answer(two.core, asked.queries[0].incoming, "k", b"x")
+    answer(two.core, queryable.queries[0].incoming, "k", b"x")
     network.cut(lines)
     assert answers.samples == [("k", b"x")]
     assert answers.is_closed
@@ -166,16 +170,13 @@ def test_query_ends_when_the_queryables_node_disconnects() -> None:
 
 def test_many_open_queries_and_the_replier_dies() -> None:
     """The queries end with the replier (Q06)."""
-    network = Network()
-    one, two = network.add(), network.add()
-    lines = network.connect(one, two)
-    asked = ListSink()
-    two.core.declare_queryable("k", asked, False, ANY, network.now)
+    network, one, two, lines = two_nodes()
+    serve(two.core, "k")
     network.pump()
     count = scaled(2_000, 10_000)
     sinks = [ListSink() for _ in range(count)]
     for sink in sinks:
-        one.core.get("k", "", question(), sink, network.now)
+        one.core.get("k", "", query_spec(), sink, network.now)
     network.pump()
     assert len(one.core.queries.live) == count
     network.cut(lines)
@@ -186,11 +187,9 @@ def test_many_open_queries_and_the_replier_dies() -> None:
 
 def test_final_waits_for_all_query_objects() -> None:
     network, a, b = pair()
-    first, second, answers = ListSink(), ListSink(), ListSink()
-    b.declare_queryable("k", first, False, ANY, network.now)
-    b.declare_queryable("k", second, False, ANY, network.now)
+    first, second = serve(b, "k"), serve(b, "k")
     network.pump()
-    a.get("k", "", question(consolidation=NONE), answers, network.now)
+    answers = get(a, "k", query_spec(consolidation=NONE))
     network.pump()
     incoming = first.queries[0].incoming
     assert second.queries[0].incoming is incoming
@@ -206,11 +205,9 @@ def test_final_waits_for_all_query_objects() -> None:
 
 def test_own_queryable_and_network_both_answer() -> None:
     network, a, b = pair()
-    near, far, answers = ListSink(), ListSink(), ListSink()
-    a.declare_queryable("k", near, False, ANY, network.now)
-    b.declare_queryable("k", far, False, ANY, network.now)
+    near, far = serve(a, "k"), serve(b, "k")
     network.pump()
-    a.get("k", "", question(consolidation=NONE), answers, network.now)
+    answers = get(a, "k", query_spec(consolidation=NONE))
     network.pump()
     for core, sink in ((b, far), (a, near)):
         answer(core, sink.queries[0].incoming, "k")
@@ -225,11 +222,9 @@ def test_own_queryable_and_network_both_answer() -> None:
 @pytest.mark.parametrize("destination", list(Locality))
 def test_locality_decides_who_gets_a_query(origin: Locality, destination: Locality) -> None:
     network, a, b = pair()
-    near, far, answers = ListSink(), ListSink(), ListSink()
-    a.declare_queryable("k", near, False, origin, network.now)
-    b.declare_queryable("k", far, False, origin, network.now)
+    near, far = serve(a, "k", origin=origin), serve(b, "k", origin=origin)
     network.pump()
-    a.get("k", "", question(destination=destination), answers, network.now)
+    answers = get(a, "k", query_spec(destination=destination))
     network.pump()
     heard_here = origin != Locality.REMOTE and destination != Locality.REMOTE
     heard_there = Locality.SESSION_LOCAL not in (origin, destination)
@@ -239,25 +234,22 @@ def test_locality_decides_who_gets_a_query(origin: Locality, destination: Locali
 
 def test_only_all_complete_filters_within_a_session() -> None:
     network, a, b = pair()
-    complete, partial = ListSink(), ListSink()
-    b.declare_queryable("k/**", complete, True, ANY, network.now)
-    b.declare_queryable("k/*", partial, False, ANY, network.now)
+    complete, partial = serve(b, "k/**", complete=True), serve(b, "k/*")
     network.pump()
-    a.get("k/1", "", question(), ListSink(), network.now)
-    a.get("k/1", "", question(target=QueryTarget.ALL_COMPLETE), ListSink(), network.now)
+    get(a, "k/1")
+    get(a, "k/1", query_spec(target=QueryTarget.ALL_COMPLETE))
     network.pump()
     assert (len(complete.items), len(partial.items)) == (2, 1)
 
 
 def test_reply_key_must_match() -> None:
     network, a, b = pair()
-    asked, answers = ListSink(), ListSink()
-    b.declare_queryable("**", asked, False, ANY, network.now)
+    queryable = serve(b, "**")
     network.pump()
-    a.get("k", "", question(consolidation=NONE), answers, network.now)
-    a.get("k", "", question(consolidation=NONE, accepts_any_key=True), answers, network.now)
+    answers = get(a, "k", query_spec(consolidation=NONE))
+    a.get("k", "", query_spec(consolidation=NONE, accepts_any_key=True), answers, network.now)
     network.pump()
-    strict, free = (one.incoming for one in asked.queries)
+    strict, free = (one.incoming for one in queryable.queries)
     with pytest.raises(LocalError, match="Attempted to reply on `z`, which does not intersect"):
         answer(b, strict, "z")
     answer(b, free, "z", b"any")
@@ -371,13 +363,13 @@ def test_a_single_reply_is_held_whatever_its_size() -> None:
 
 def test_cancellation_and_close_are_silent() -> None:
     network, a, b = pair()
-    b.declare_queryable("k", ListSink(), False, ANY, network.now)
+    serve(b, "k")
     network.pump()
-    cancelled, closed = ListSink(), ListSink()
-    query = a.get("k", "", question(), cancelled, network.now)
-    a.get("k", "", question(), closed, network.now)
-    a.cancel(query)
-    a.cancel(query)
+    cancelled = ListSink()
+    query = a.get("k", "", query_spec(), cancelled, network.now)
+    closed = get(a, "k")
+    query.abandon()
+    query.abandon()
     assert cancelled.is_closed
     a.close()
     assert closed.is_closed
@@ -387,12 +379,11 @@ def test_cancellation_and_close_are_silent() -> None:
 
 def test_undeclared_querier_drops_its_queries() -> None:
     network, a, b = pair()
-    b.declare_queryable("k", ListSink(), False, ANY, network.now)
+    serve(b, "k")
     network.pump()
     querier = a.declare_querier("k", ANY, False, network.now)
-    own, other = ListSink(), ListSink()
-    a.get("k", "", question(owner_eid=querier.eid), own, network.now)
-    a.get("k", "", question(), other, network.now)
+    own = get(a, "k", query_spec(owner_eid=querier.eid))
+    other = get(a, "k")
     a.undeclare(querier, network.now)
     assert (own.is_closed, other.is_closed) == (True, False)
 
@@ -400,5 +391,5 @@ def test_undeclared_querier_drops_its_queries() -> None:
 def test_deadlines_of_ended_queries_do_not_accumulate() -> None:
     core = Network().add().core
     for _ in range(5_000):
-        core.get("nobody", "", question(), ListSink(), 100.0)
+        get(core, "nobody")
     assert len(core.queries._deadlines) < 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from tests.chance import IS_FULL, first_seed
-from tests.session.network import ListSink, Network, Node, question
+from tests.session.network import ListSink, Network, Node, query_spec
 from zenlake.keyexpr import intersects
 from zenlake.session import Locality
 from zenlake.session.core import Entity
@@ -117,11 +117,11 @@ class World:
         for one in self.subscribers:
             expected = [(key, b"")] if one.receives(node, key, destination) else []
             assert one.sink.samples == expected, (one.key, key, destination)
-            one.sink.take()
+            one.sink.pop_items()
 
     def ask(self, node: Node, key: str, destination: Locality) -> None:
         answers = ListSink()
-        asking = question(target=QueryTarget.ALL, destination=destination)
+        asking = query_spec(target=QueryTarget.ALL, destination=destination)
         node.core.get(key, "", asking, answers, self.network.now)
         self.network.pump()
         expected = 0
@@ -133,7 +133,7 @@ class World:
                 core = one.node.core
                 core.reply(asked.incoming, asked.eid, key, Put(b""), None, self.network.now)
                 core.drop_query(asked.incoming, self.network.now)
-            one.sink.take()
+            one.sink.pop_items()
         self.network.pump()
         assert answers.is_closed
         assert len(answers.items) == min(expected, 1)  # LATEST: all on the key of the query

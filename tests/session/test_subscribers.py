@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.session.network import ANY, ListSink, Network, Sample, pair, put
+from tests.session.network import ANY, ListSink, Network, pair, put, subscribe, two_nodes
 from zenlake.session import Locality, PublicationRule, SessionSettings
+from zenlake.testing.simulation.items import Sample
 from zenlake.wire import (
     CongestionControl,
     Declare,
@@ -24,9 +25,7 @@ from zenlake.wire import (
 @pytest.mark.parametrize("role", [WhatAmI.PEER, WhatAmI.CLIENT])
 def test_sample_reaches_other_session_and_own(role: WhatAmI) -> None:
     network, a, b = pair(WhatAmI.PEER, role)
-    near, far = ListSink(), ListSink()
-    a.declare_subscriber("demo/**", near, ANY, network.now)
-    b.declare_subscriber("demo/*", far, ANY, network.now)
+    near, far = subscribe(a, "demo/**"), subscribe(b, "demo/*")
     network.pump()
     put(a, "demo/x", b"1")
     network.pump()
@@ -35,8 +34,7 @@ def test_sample_reaches_other_session_and_own(role: WhatAmI) -> None:
 
 def test_wildcard_publication_keeps_its_key() -> None:
     network, a, b = pair()
-    sink = ListSink()
-    b.declare_subscriber("demo/x", sink, ANY, network.now)
+    sink = subscribe(b, "demo/x")
     network.pump()
     put(a, "demo/*", b"1")
     network.pump()
@@ -45,8 +43,7 @@ def test_wildcard_publication_keeps_its_key() -> None:
 
 def test_delete_has_no_payload() -> None:
     network, a, b = pair()
-    sink = ListSink()
-    b.declare_subscriber("k", sink, ANY, network.now)
+    sink = subscribe(b, "k")
     network.pump()
     a.put(a.publications.prepare("k", QoS(5), True, ANY, None), Del(), None, network.now)
     network.pump()
@@ -54,9 +51,7 @@ def test_delete_has_no_payload() -> None:
 
 
 def test_subscribers_on_one_key_are_declared_once() -> None:
-    network = Network()
-    one, two = network.add(), network.add()
-    there, _ = network.connect(one, two)
+    network, one, _, (there, _) = two_nodes()
     core = one.core
     first = core.declare_subscriber("k", ListSink(), ANY, network.now)
     second = core.declare_subscriber("k", ListSink(), ANY, network.now)
@@ -76,9 +71,7 @@ def _declarations(log: list[NetworkMessage]) -> list[type]:
 @pytest.mark.parametrize("destination", list(Locality))
 def test_locality_decides_who_gets_a_sample(origin: Locality, destination: Locality) -> None:
     network, a, b = pair()
-    near, far = ListSink(), ListSink()
-    a.declare_subscriber("k", near, origin, network.now)
-    b.declare_subscriber("k", far, origin, network.now)
+    near, far = subscribe(a, "k", origin), subscribe(b, "k", origin)
     network.pump()
     a.put(a.publications.prepare("k", QoS(5), True, destination, None), Put(b""), None, network.now)
     network.pump()
@@ -88,10 +81,8 @@ def test_locality_decides_who_gets_a_sample(origin: Locality, destination: Local
 
 
 def test_session_local_subscriber_is_not_declared() -> None:
-    network = Network()
-    one, two = network.add(), network.add()
-    there, _ = network.connect(one, two)
-    one.core.declare_subscriber("k", ListSink(), Locality.SESSION_LOCAL, network.now)
+    _, one, _, (there, _) = two_nodes()
+    subscribe(one.core, "k", Locality.SESSION_LOCAL)
     assert _declarations(there.log) == []
 
 
@@ -109,21 +100,17 @@ def test_undeclared_subscriber_gets_nothing_and_its_sink_is_closed() -> None:
 
 def test_routes_follow_subscribers() -> None:
     """The sinks of a key are cached; a new subscriber must still get samples."""
-    network, a, _ = pair()
-    first, second = ListSink(), ListSink()
-    a.declare_subscriber("k", first, ANY, network.now)
+    _, a, _ = pair()
+    first = subscribe(a, "k")
     put(a, "k")
-    a.declare_subscriber("*", second, ANY, network.now)
+    second = subscribe(a, "*")
     put(a, "k")
     assert (len(first.items), len(second.items)) == (2, 1)
 
 
 def test_qos_and_reliability_are_sent() -> None:
-    network = Network()
-    one, two = network.add(), network.add()
-    there, _ = network.connect(one, two)
-    sink = ListSink()
-    two.core.declare_subscriber("k", sink, ANY, network.now)
+    network, one, two, (there, _) = two_nodes()
+    sink = subscribe(two.core, "k")
     network.pump()
     qos = QoS.of(Priority.REAL_TIME, CongestionControl.BLOCK, True)
     publication = one.core.publications.prepare("k", qos, False, ANY, None)
@@ -151,10 +138,8 @@ def test_first_publication_rule_that_includes_the_key_wins() -> None:
 
 
 def test_aggregated_subscribers_are_declared_under_the_listed_key() -> None:
-    network = Network()
-    one = network.add(settings=SessionSettings(aggregated_subscribers=["demo/**"]))
-    two = network.add()
-    there, _ = network.connect(one, two)
+    settings = SessionSettings(aggregated_subscribers=["demo/**"])
+    network, one, two, (there, _) = two_nodes(settings=settings)
     sinks = [ListSink(), ListSink()]
     entities = [
         one.core.declare_subscriber(key, sink, ANY, network.now)

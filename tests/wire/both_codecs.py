@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from zenlake.errors import WireError
 from zenlake.wire import Layer, Message, encode
@@ -33,6 +33,7 @@ class Failure:
     partial: object = None
 
 
+T = TypeVar("T")
 Outcome = tuple[Message, int] | Failure
 
 
@@ -45,28 +46,22 @@ def decode_generated(data: bytes, layer: Layer) -> tuple[Message, int]:
     return decode_scouting(data, 0)
 
 
+def outcome_of(decode: Callable[[], T]) -> T | Failure:
+    """What is decoded, or all fields of the error."""
+    try:
+        return decode()
+    except WireError as error:
+        return Failure(error.message, error.field, error.offset, error.cause, error.partial)
+
+
 def outcome_generated(data: bytes, layer: Layer) -> Outcome:
-    try:
-        return decode_generated(data, layer)
-    except WireError as error:
-        return failure(error)
-
-
-def outcome_by_layout(data: bytes, layer: Layer) -> Outcome:
-    try:
-        return decode_by_layout(data, layer)
-    except WireError as error:
-        return failure(error)
-
-
-def failure(error: WireError) -> Failure:
-    return Failure(error.message, error.field, error.offset, error.cause, error.partial)
+    return outcome_of(lambda: decode_generated(data, layer))
 
 
 def outcome_of_both(data: bytes, layer: Layer) -> Outcome:
     """The result of both decoders, which must not differ."""
     generated = outcome_generated(data, layer)
-    by_layout = outcome_by_layout(data, layer)
+    by_layout = outcome_of(lambda: decode_by_layout(data, layer))
     assert generated == by_layout, f"{layer} {data.hex(' ')}"
     return generated
 
@@ -86,17 +81,9 @@ def outcome_of_class(data: bytes, class_name: str) -> Outcome:
     """The result of both decoders of one class of any layer."""
     layout = LAYOUTS[class_name]
     bounds = () if layout.header else (len(data),)
-    generated: Outcome
-    by_layout: Outcome
-    try:
-        generated = decoder_of(class_name)(data, 0, *bounds)
-    except WireError as error:
-        generated = failure(error)
+    generated: Outcome = outcome_of(lambda: decoder_of(class_name)(data, 0, *bounds))
     reader = Reader(data)
-    try:
-        by_layout = reader.read_layout(layout, 0, len(data), reader.root)
-    except WireError as error:
-        by_layout = failure(error)
+    by_layout = outcome_of(lambda: reader.read_layout(layout, 0, len(data), reader.root))
     assert generated == by_layout, f"{class_name} {data.hex(' ')}"
     return generated
 

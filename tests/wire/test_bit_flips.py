@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 from tests.vectors import ALL, LINK_STATES, UNITS, Vector
 from tests.vectors.vector import LinkStateVector, Unit
-from tests.wire.both_codecs import Failure, encode_with_both, failure, outcome_of_both
+from tests.wire.both_codecs import Failure, encode_with_both, outcome_of, outcome_of_both
 from zenlake.errors import WireError
 from zenlake.wire import Message, decode_batch, decode_link_states, decode_low_latency
 from zenlake.wire.compression import decompress_batch
@@ -46,18 +47,9 @@ def check_written_back(message: Message, vector: Vector) -> None:
 @pytest.mark.parametrize("vector", LINK_STATES, ids=str)
 def test_flipped_bit_in_link_states_is_the_same_for_both_decoders(vector: LinkStateVector) -> None:
     for data in flipped(vector.data):
-        assert link_states_outcome(data, by_layout=False) == link_states_outcome(
-            data, by_layout=True
-        )
-
-
-def link_states_outcome(data: bytes, by_layout: bool) -> Message | Failure:
-    try:
-        if by_layout:
-            return decode_structure_by_layout("LinkStateList", data)
-        return decode_link_states(data)
-    except WireError as error:
-        return failure(error)
+        generated = outcome_of(partial(decode_link_states, data))
+        by_layout = outcome_of(partial(decode_structure_by_layout, "LinkStateList", data))
+        assert generated == by_layout
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)

@@ -8,7 +8,8 @@ import tracemalloc
 import lz4.block
 import pytest
 
-from tests.chance import IS_FULL
+from tests.chance import IS_FULL, seeded
+from tests.faults import traced_memory
 from tests.vectors import UNITS
 from tests.vectors.vector import Unit
 from zenlake.errors import WireError
@@ -81,20 +82,15 @@ def test_bomb_is_refused_without_being_unpacked() -> None:
     """51 kB that would decompress to 12.5 MiB."""
     bomb = b"\x01" + lz4.block.compress(b"\x00" * 13_107_200, store_size=False)
     assert 50_000 < len(bomb) < 53_000
-    tracemalloc.start()
-    try:
+    with traced_memory():
         with pytest.raises(WireError):
             decompress_batch(bomb)
         assert tracemalloc.get_traced_memory()[1] < 4 * BATCH_BYTES_MAX
-    finally:
-        tracemalloc.stop()
 
 
 def test_corrupt_block_is_an_error_or_its_own_content() -> None:
     """The result depends on the block only: no data of earlier batches leaks."""
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
-    source = random.Random(seed)
+    source = seeded()
     valid = compress_batch(b"the quick brown fox " * 40)[1:]
     refused = 0
     for _ in range(BLOCKS):

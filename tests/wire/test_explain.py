@@ -8,13 +8,12 @@ import pytest
 
 from tests.vectors import ALL, UNITS, Vector
 from tests.vectors.vector import Unit
+from tests.wire.written import vle
 from zenlake.errors import LocalError
 from zenlake.limits import BATCH_BYTES_MAX, LOW_LATENCY_UNIT_BYTES_MAX
 from zenlake.wire.explain import FORMS, explain, to_json
 from zenlake.wire.explain_text import lines
-from zenlake.wire.primitives import write_vle
 from zenlake.wire.walk import Span
-from zenlake.wire.writer import BytesWriter
 
 REQUEST = bytes.fromhex("fc010003722f62a10d26dc0b630307783d313b793d32")
 UNIT_FORMS = {"batch": "batch", "stream": "stream", "cbatch": "compressed", "ll": "low-latency"}
@@ -150,7 +149,7 @@ def test_long_payloads_are_cut() -> None:
     [("stream", 2, BATCH_BYTES_MAX), ("low-latency", 4, LOW_LATENCY_UNIT_BYTES_MAX)],
 )
 def test_the_longest_unit_is_explained(form: str, prefix: int, limit: int) -> None:
-    head = bytes.fromhex("25 00 7d 00 01 61 01") + encoded_vle(limit - 10)
+    head = bytes.fromhex("25 00 7d 00 01 61 01") + vle(limit - 10)
     content = head + b"x" * (limit - len(head))
     found = explain(limit.to_bytes(prefix, "little") + content, form)
     assert found.error is None
@@ -162,9 +161,3 @@ def test_a_longer_low_latency_unit_is_an_error() -> None:
     found = explain(size.to_bytes(4, "little") + b"\x04" * size, "low-latency")
     assert found.error is not None
     assert found.error.field == "length"
-
-
-def encoded_vle(value: int) -> bytes:
-    out = BytesWriter()
-    write_vle(out, value)
-    return out.getvalue()

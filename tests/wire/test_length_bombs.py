@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.faults import traced_memory
 from tests.vectors import ALL, Vector
 from tests.wire.both_codecs import (
     Failure,
@@ -153,13 +154,10 @@ def field_of(name: str, attribute: str) -> str:
 def peak_of_refusal(data: bytes, name: str) -> int:
     decode = decoder_of(name)
     bounds = () if LAYOUTS[name].header else (len(data),)
-    tracemalloc.start()
-    try:
+    with traced_memory():
         with pytest.raises(WireError):
             decode(data, 0, *bounds)
         return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def with_bombs(data: bytes) -> Iterator[bytes]:
@@ -173,14 +171,11 @@ def with_bombs(data: bytes) -> Iterator[bytes]:
 def test_huge_number_anywhere_allocates_little(vector: Vector) -> None:
     inputs = list(with_bombs(vector.data))
     outcomes: list[Outcome] = []
-    tracemalloc.start()
-    try:
+    with traced_memory():
         for data in inputs:
             tracemalloc.reset_peak()
             before = tracemalloc.get_traced_memory()[0]
             outcomes.append(outcome_generated(data, vector.layer))
             assert tracemalloc.get_traced_memory()[1] - before < ALLOCATED_MAX, data.hex(" ")
-    finally:
-        tracemalloc.stop()
     for data, outcome in zip(inputs, outcomes, strict=True):
         assert outcome_of_both(data, vector.layer) == outcome

@@ -8,6 +8,7 @@ import pytest
 from tests.vectors.vector import zid
 from tests.wire.both_codecs import encode_with_both, message_of, outcome_of_class
 from tests.wire.minimal_messages import with_chain
+from tests.wire.written import vle
 from zenlake.errors import LocalError, WireError
 from zenlake.limits import (
     BATCH_BYTES_MAX,
@@ -35,15 +36,7 @@ from zenlake.wire import (
 )
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.framing import StreamDeframer, frame_batch, frame_low_latency
-from zenlake.wire.primitives import write_vle
 from zenlake.wire.walk import encode_by_layout
-from zenlake.wire.writer import BytesWriter
-
-
-def vle(value: int) -> bytes:
-    out = BytesWriter()
-    write_vle(out, value)
-    return out.getvalue()
 
 
 def check_list(at_limit: Message, above: Message, bytes_above: bytes, limit: int) -> None:

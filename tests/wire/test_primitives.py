@@ -8,6 +8,7 @@ import pytest
 
 from tests.vectors import ZINTS
 from tests.vectors.vector import ZintVector
+from tests.wire.written import written
 from zenlake.errors import LocalError
 from zenlake.wire import primitives as p
 from zenlake.wire.primitives import Malformed
@@ -54,17 +55,11 @@ def boundary_values() -> Iterator[int]:
 VALUES = sorted({value for value in boundary_values() if 0 <= value <= MAXIMA["z64"]})
 
 
-def written(width: str, value: int) -> bytes:
-    out = BytesWriter()
-    WRITERS[width](out, value)
-    return out.getvalue()
-
-
 @pytest.mark.parametrize("vector", ZINTS, ids=lambda vector: str(vector.value))
 def test_vectors_of_the_reference(vector: ZintVector) -> None:
     data = bytes.fromhex(vector.hex)
     assert p.read_z64(data, 0, len(data)) == (vector.value, len(data))
-    assert written("z64", vector.value) == data
+    assert written(p.write_z64, vector.value) == data
 
 
 def test_boundary_values_have_one_shortest_form() -> None:
@@ -74,7 +69,7 @@ def test_boundary_values_have_one_shortest_form() -> None:
         for width, maximum in MAXIMA.items():
             if value <= maximum:
                 data = vle(value, size)
-                assert written(width, value) == data
+                assert written(WRITERS[width], value) == data
                 assert READERS[width](data, 0, size) == (value, size)
                 checks += 1
     assert checks > 500
@@ -127,7 +122,7 @@ def test_bytes_that_end_inside_a_number(width: str) -> None:
 def test_number_that_does_not_fit_is_a_local_error(width: str) -> None:
     for value in (-1, MAXIMA[width] + 1, 1 << 70):
         with pytest.raises(LocalError, match=f"does not fit {width}"):
-            written(width, value)
+            written(WRITERS[width], value)
 
 
 def test_fixed_width_integers_are_little_endian() -> None:
@@ -137,15 +132,13 @@ def test_fixed_width_integers_are_little_endian() -> None:
         p.read_u16(b"\x34\x12", 0, 1)
     with pytest.raises(IndexError):
         p.read_u8(b"\xff", 0, 0)
-    out = BytesWriter()
-    p.write_u16(out, 0x1234)
-    p.write_u8(out, 0xFF)
-    assert out.getvalue() == b"\x34\x12\xff"
+    assert written(p.write_u16, 0x1234) == b"\x34\x12"
+    assert written(p.write_u8, 0xFF) == b"\xff"
     for bad in (-1, 0x10000):
         with pytest.raises(LocalError, match="does not fit u16"):
-            p.write_u16(out, bad)
+            written(p.write_u16, bad)
     with pytest.raises(LocalError, match="does not fit u8"):
-        p.write_u8(out, 256)
+        written(p.write_u8, 256)
 
 
 def test_byte_string_must_end_before_the_end_of_the_buffer() -> None:
@@ -170,9 +163,7 @@ def test_byte_strings_too_long_for_their_length_are_not_written() -> None:
 
 @pytest.mark.parametrize("text", ["", "a", "é", "日本", "🤖", "a\0b", "\u202eabc", "\ufeff"])
 def test_text_round_trips_byte_for_byte(text: str) -> None:
-    out = BytesWriter()
-    p.write_text_z16(out, text)
-    data = out.getvalue()
+    data = written(p.write_text_z16, text)
     assert data[1:] == text.encode()
     assert p.read_text_z16(data, 0, len(data)) == (text, len(data))
 

@@ -6,6 +6,7 @@ import tracemalloc
 
 import pytest
 
+from tests.faults import traced_memory
 from tests.vectors import ALL, UNITS, Vector
 from tests.vectors.vector import Unit
 from tests.wire.both_codecs import Failure, decode_generated, outcome_generated, outcome_of_both
@@ -78,10 +79,7 @@ def test_truncated_megabyte_allocates_at_most_twice_its_size() -> None:
 
 def peak_bytes(data: bytes) -> int:
     """The most memory that decoding a bad message took at one time."""
-    tracemalloc.start()
-    try:
+    with traced_memory():
         with pytest.raises(WireError):
             decode_generated(data, "network")
         return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()

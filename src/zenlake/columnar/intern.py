@@ -35,17 +35,9 @@ class Keys(NamedTuple):
 
 def intern_keys(columns: Columns) -> Keys:
     """Numbers in the order in which the keys appear."""
-    present = columns.present("key")
-    ids = np.full(len(columns), ABSENT, np.int32)
-    rows = np.zeros(len(columns), np.int64)
     names = ("key_scope", "key_sender", "key_suffix_offset", "key_suffix_length")
-    scopes, senders, offsets, lengths = (columns[name] for name in names)
-    slots = np.zeros(1 << (2 * len(columns)).bit_length(), np.int32)
-    buf = handle_of(columns.data)
-    count = intern_kernel(
-        buf, present, scopes, senders, offsets, lengths, slots, _HASH_KEY, ids, rows
-    )
-    return Keys(ids, rows[:count].copy())
+    parts = [columns[name] for name in names]
+    return _intern(columns.data, columns.present("key"), *parts)
 
 
 def intern_stretches(
@@ -57,15 +49,26 @@ def intern_stretches(
 ) -> Keys:
     """Intern byte ranges, each with an optional number; a range at offset 0 is absent."""
     count = len(offsets)
+    chosen = offsets != 0 if present is None else present
+    scopes = np.zeros(count, np.uint32) if numbers is None else numbers
+    return _intern(data, chosen, scopes, np.zeros(count, np.uint8), offsets, lengths)
+
+
+def _intern(
+    data: NDArray[np.uint8],
+    present: NDArray[np.bool_],
+    scopes: NDArray[np.uint32],
+    senders: NDArray[np.uint8],
+    offsets: NDArray[np.uint32],
+    lengths: NDArray[np.uint32],
+) -> Keys:
+    count = len(present)
     ids = np.full(count, ABSENT, np.int32)
     rows = np.zeros(count, np.int64)
-    scopes = np.zeros(count, np.uint32) if numbers is None else numbers
-    chosen = offsets != 0 if present is None else present
-    senders = np.zeros(count, np.uint8)
     slots = np.zeros(1 << (2 * count).bit_length(), np.int32)
     buf = handle_of(data)
     found = intern_kernel(
-        buf, chosen, scopes, senders, offsets, lengths, slots, _HASH_KEY, ids, rows
+        buf, present, scopes, senders, offsets, lengths, slots, _HASH_KEY, ids, rows
     )
     return Keys(ids, rows[:found].copy())
 

@@ -104,11 +104,11 @@ class ExprAutomaton:
         elif chunk == "**":
             return self.after_double(positions)
         else:
-            asked = positions & self.free & ~doubles
-            texts = asked & ~self.singles
+            open_positions = positions & self.free & ~doubles
+            texts = open_positions & ~self.singles
             if texts:
-                asked ^= texts ^ self._fitting(texts, chunk)
-            moved = (asked << 1) | (positions & doubles)
+                open_positions ^= texts ^ self._fitting(texts, chunk)
+            moved = (open_positions << 1) | (positions & doubles)
         return moved | ((moved & doubles) << 1)
 
     def after_any(self, positions: int, chunk: str) -> int:

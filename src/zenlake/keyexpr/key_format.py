@@ -148,9 +148,9 @@ def _longest(
     target: list[str], start: int, pattern: list[str], rest_fits: list[bool]
 ) -> tuple[int, int]:
     """Where the longest part of `target` for `pattern` ends, and where the next part starts."""
-    taken = intersection_table(target[start:], pattern)[-1]
+    reached = intersection_table(target[start:], pattern)[-1]
     for end in range(len(target), start - 1, -1):
-        if not taken[end - start]:
+        if not reached[end - start]:
             continue
         # A `**` at the end of this part may continue in the next one.
         shared = end > start and target[end - 1] == "**"

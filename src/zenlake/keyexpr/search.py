@@ -78,10 +78,6 @@ class Search(Generic[T]):
         """The work done so far."""
         return self._automaton.steps
 
-    @property
-    def finished(self) -> bool:
-        return not self._nodes
-
     def run(self, steps_max: int) -> bool:
         """Continue for about `steps_max` steps; returns whether the search is finished."""
         automaton = self._automaton
@@ -188,11 +184,11 @@ class Search(Generic[T]):
     def _push_patterns(self, patterns: PatternIndex[TreeNode], positions: int) -> None:
         """Put those children by `$*` chunks on the stack that may match at these positions."""
         automaton = self._automaton
-        asked = positions & automaton.free
-        if asked & automaton.wild:
+        free = positions & automaton.free
+        if free & automaton.wild:
             self._push_unread(patterns.values(), positions)
             return
-        texts = automaton.texts_at(asked)
+        texts = automaton.texts_at(free)
         lookups = len(patterns.lengths) * len(texts)
         if 0 < lookups <= LOOKUPS_AT_ONCE_MAX and lookups <= len(patterns):
             automaton.steps += lookups

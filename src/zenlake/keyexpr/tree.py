@@ -97,11 +97,7 @@ class KeyTree(Generic[T]):
 
     def match_key(self, key: str) -> list[T]:
         """The values of all expressions that match `key`, which has no wildcards."""
-        if not self._size:
-            return []
-        search: Search[T] = Search(self._root, key)
-        search.run(ALL_STEPS)
-        return search.found
+        return self.intersecting(key)
 
     def intersecting(self, expr: str) -> list[T]:
         """The values of all expressions that intersect `expr`."""

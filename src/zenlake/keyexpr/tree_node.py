@@ -9,9 +9,9 @@ A running search holds nodes that it has still to visit, each with the positions
 node's label or after its first chunk. Splitting and merging keep such nodes valid:
 
 - `split` keeps the node itself as the upper half, so that its label still starts where it did;
-- `absorb` (the merge) copies the content of the child into the node. The child leaves the tree
-  but stays as it was, for searches that have visited the node and hold the child. Both share
-  the child's dictionaries, and no change ever replaces one node by another in a dictionary.
+- `absorb_only_child` (the merge) copies the content of the child into the node. The child leaves
+  the tree but stays as it was, for searches that have visited the node and hold the child. Both
+  share the child's dictionaries, and no change ever replaces one node by another in a dictionary.
 
 A node may have 100,000 children, and a router several such trees. Python's garbage collector
 stops all threads while it traverses all objects that may be part of a cycle, so nodes are excluded
@@ -24,11 +24,7 @@ from __future__ import annotations
 from sys import getsizeof
 
 from zenlake._mypyc import mypyc_attr
-from zenlake.keyexpr.pattern_index import (
-    SPARE_BYTES_MAX,
-    SPARE_BYTES_PER_CHILD_MAX,
-    PatternIndex,
-)
+from zenlake.keyexpr.pattern_index import SPARE_BYTES_MAX, SPARE_BYTES_PER_CHILD_MAX, PatternIndex
 
 
 class WildChildren:

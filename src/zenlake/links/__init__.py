@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Final
 
 from zenlake.links.link import Link, LinkError, LinkTimeout, Listener, TlsError, UnsupportedLink
-from zenlake.links.memory import memory_pair
 from zenlake.links.multicast import MulticastSockets, is_group
 from zenlake.links.options import LinkSettings
 from zenlake.links.tcp import TcpListener, connect_tcp
@@ -73,5 +72,4 @@ __all__ = [
     "is_group",
     "is_supported",
     "listen",
-    "memory_pair",
 ]

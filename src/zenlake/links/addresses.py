@@ -10,20 +10,15 @@ from zenlake.links.interfaces import interface_addresses
 from zenlake.links.link import LinkError
 from zenlake.wire import EndPoint
 
+Address = tuple[str, int] | tuple[str, int, int, int]
+"""An argument of `connect` or `bind`: host and port, and for IPv6 also flow and scope."""
+
 
 class SocketAddress(NamedTuple):
-    """One address of a host: the family, and the argument of `connect` or `bind`."""
+    """One address of a host, with its family."""
 
     family: socket.AddressFamily
-    target: tuple[str, int] | tuple[str, int, int, int]
-
-    @property
-    def host(self) -> str:
-        return self.target[0]
-
-    @property
-    def port(self) -> int:
-        return self.target[1]
+    target: Address
 
 
 def split_address(endpoint: EndPoint) -> tuple[str, int]:
@@ -63,17 +58,8 @@ def address_text(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def locator_text(protocol: str, target: tuple[str, int] | tuple[str, int, int, int]) -> str:
+def locator_text(protocol: str, target: Address) -> str:
     return f"{protocol}/{address_text(target[0], target[1])}"
-
-
-def is_loopback(locator: str) -> bool:
-    """Whether a locator can only be reached from this machine."""
-    host = locator.partition("/")[2].partition("?")[0].rpartition(":")[0].strip("[]")
-    try:
-        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def advertised(protocol: str, host: str, port: int, metadata: str = "") -> list[str]:

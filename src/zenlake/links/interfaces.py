@@ -39,7 +39,7 @@ _IfAddrs._fields_ = [
 def interface_addresses() -> list[InterfaceAddress]:
     """All IPv4 and IPv6 addresses; only the loopback if the system does not report them."""
     try:
-        return _ask_system()
+        return _reported_addresses()
     except (OSError, AttributeError, TypeError):
         return [InterfaceAddress("lo", socket.AF_INET, "127.0.0.1", True, True, False)]
 
@@ -50,7 +50,7 @@ def _c_library() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _ask_system() -> list[InterfaceAddress]:
+def _reported_addresses() -> list[InterfaceAddress]:
     library = _c_library()
     first = ctypes.POINTER(_IfAddrs)()
     if library.getifaddrs(ctypes.byref(first)) != 0:

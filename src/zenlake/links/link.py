@@ -1,4 +1,4 @@
-"""Link and Listener: the interface of the node to TCP, TLS, UDP and memory.
+"""Link and Listener: the interface of the node to TCP, TLS and UDP.
 
 A link is used by two threads at once: one reads, and one at a time sends. So
 `receive` and `try_send` may run at the same time; each is called by one thread at a time. A

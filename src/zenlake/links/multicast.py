@@ -15,12 +15,12 @@ import struct
 from typing import Final
 
 from zenlake.forks import close_after_fork
+from zenlake.links.addresses import Address
 from zenlake.links.interfaces import InterfaceAddress, interface_addresses
 from zenlake.links.link import LinkError
 from zenlake.links.shared_socket import ask_for_room
 from zenlake.links.socket_errors import SocketErrors
 
-Address = tuple[str, int] | tuple[str, int, int, int]
 _DATAGRAM_BYTES: Final = 65_536
 
 
@@ -93,22 +93,20 @@ class MulticastSockets:
 
         Returns the source address of the answer; None if it was not sent.
         """
-        senders = self._senders_towards(str(datagram.source[0]))
-        if senders:
-            own, one = senders[0]
+        host = str(datagram.source[0])
+        wanted = int(ipaddress.ip_address(host.partition("%")[0]))
+
+        def distance(sender: tuple[Address, socket.socket]) -> int:
+            """The bits of the addresses after the prefix that they have in common."""
+            return (int(ipaddress.ip_address(sender[0][0])) ^ wanted).bit_length()
+
+        nearest = min(zip(self.sources, self.senders, strict=True), key=distance, default=None)
+        if nearest is not None:
+            own, one = nearest
             with contextlib.suppress(OSError):
                 one.sendto(data, socket.MSG_DONTWAIT, datagram.source)
                 return own
         return None
-
-    def _senders_towards(self, host: str) -> list[tuple[Address, socket.socket]]:
-        """All senders by address, first the one with the longest prefix in common."""
-        wanted = int(ipaddress.ip_address(host.partition("%")[0]))
-
-        def distance(pair: tuple[Address, socket.socket]) -> int:
-            return (int(ipaddress.ip_address(pair[0][0])) ^ wanted).bit_length()
-
-        return sorted(zip(self.sources, self.senders, strict=True), key=distance)
 
     def receive(self, timeout_s: float | None) -> list[ReceivedDatagram]:
         """Wait for datagrams of others; none after the timeout or after `wake`.
@@ -118,7 +116,7 @@ class MulticastSockets:
         try:
             return self._receive(timeout_s)
         except OSError as error:
-            if not self._errors.survives(error, "receive"):
+            if not self._errors.retries(error, "receive"):
                 raise LinkError(self.endpoint, str(error)) from error
             return []
 

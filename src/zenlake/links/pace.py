@@ -29,7 +29,7 @@ class Pace:
         self._credit_bytes = float(burst_bytes)
         self._at = 0.0
 
-    def allows(self, size_bytes: int, now: float) -> bool:
+    def spend(self, size_bytes: int, now: float) -> bool:
         """Whether so many bytes may be sent; the last datagram of a burst may exceed the credit."""
         grown = self._credit_bytes + (now - self._at) * self._bytes_per_second
         self._credit_bytes = min(grown, self._burst_bytes)

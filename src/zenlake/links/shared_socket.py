@@ -23,12 +23,12 @@ class SharedSocket:
 
     __slots__ = ("_gate", "_users", "is_closed", "socket")
 
-    def __init__(self, of: socket.socket) -> None:
-        self.socket = of
+    def __init__(self, one: socket.socket) -> None:
+        self.socket = one
         self.is_closed = False
         self._users = 0
         self._gate = threading.Lock()
-        close_after_fork(of)
+        close_after_fork(one)
 
     def enter(self) -> bool:
         """Note that a call begins; False if the socket is closed and must not be used."""

@@ -38,7 +38,7 @@ class SocketErrors:
         self._warnings = WarningLimiter()
         self._lock = threading.Lock()
 
-    def survives(self, error: OSError, action: str) -> bool:
+    def retries(self, error: OSError, action: str) -> bool:
         """Whether to try again, after a pause in this call; False if the socket has failed."""
         if error.errno in _LASTING_ERRORS:
             return False
@@ -50,8 +50,8 @@ class SocketErrors:
         self._closed.wait(self._pause_s)
         return True
 
-    def drops(self, error: OSError) -> bool:
-        """Whether only the datagram that was to be sent is lost; else the socket is."""
+    def loses_datagram(self, error: OSError) -> bool:
+        """Whether only the datagram is lost that was to be sent; False if the socket has failed."""
         if error.errno in _LASTING_ERRORS_OF_SENDERS:
             return False
         if error.errno not in _ERRORS_OF_A_REMOTE:

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from typing import Final
 
 from zenlake.links.addresses import SocketAddress, advertised, locator_text, resolve
-from zenlake.links.interfaces import interface_addresses, interfaces_of
+from zenlake.links.interfaces import interfaces_of
 from zenlake.links.link import Link, LinkError, LinkTimeout, Listener
 from zenlake.links.options import LinkSettings, number_option, option
 from zenlake.links.shared_socket import SharedSocket
 from zenlake.links.socket_errors import SocketErrors
+from zenlake.links.sockets import bind_socket, bind_to_interface, new_socket
 from zenlake.wire import EndPoint
 
 # The buffer of one call. It is larger while the other side sends fast, so that a call returns many
@@ -121,9 +122,14 @@ class TcpListener(Listener):
 
     def __init__(self, endpoint: EndPoint, settings: LinkSettings) -> None:
         self.endpoint = str(endpoint)
-        self._endpoint = endpoint
-        self._settings = settings
-        self._shared = SharedSocket(_bind(endpoint, settings))
+        _, mark, metadata = endpoint.locator.partition("?")
+        self._metadata = mark + metadata
+
+        def prepare(listening: socket.socket) -> None:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            _apply_options(listening, endpoint, settings)
+
+        self._shared = SharedSocket(bind_socket(endpoint, socket.SOCK_STREAM, prepare))
         self._address = self._shared.socket.getsockname()
         self._errors = SocketErrors(self.endpoint)
 
@@ -143,7 +149,7 @@ class TcpListener(Listener):
             try:
                 accepted = self._shared.socket.accept()
             except OSError as error:
-                if not self._shared.is_closed and not self._errors.survives(error, "accept"):
+                if not self._shared.is_closed and not self._errors.retries(error, "accept"):
                     raise LinkError(self.endpoint, str(error)) from error
             else:
                 self._errors.clear()
@@ -156,10 +162,7 @@ class TcpListener(Listener):
         return TcpLink(connected, src, dst)
 
     def locators(self) -> list[str]:
-        metadata = EndPoint(self.protocol, "x", self._endpoint.metadata).locator.partition("?")
-        return advertised(
-            self.protocol, self._address[0], self._address[1], metadata[1] + metadata[2]
-        )
+        return advertised(self.protocol, self._address[0], self._address[1], self._metadata)
 
     def close(self) -> None:
         self._shared.close()
@@ -167,10 +170,7 @@ class TcpListener(Listener):
 
 
 def connect_socket(
-    endpoint: EndPoint,
-    settings: LinkSettings,
-    timeout_s: float,
-    is_cancelled: Callable[[], bool],
+    endpoint: EndPoint, settings: LinkSettings, timeout_s: float, is_cancelled: Callable[[], bool]
 ) -> socket.socket:
     """A connected socket to the first address of the endpoint that answers."""
     deadline = time.monotonic() + timeout_s
@@ -223,10 +223,7 @@ def _connect(
 
 
 def connect_tcp(
-    endpoint: EndPoint,
-    settings: LinkSettings,
-    timeout_s: float,
-    is_cancelled: Callable[[], bool],
+    endpoint: EndPoint, settings: LinkSettings, timeout_s: float, is_cancelled: Callable[[], bool]
 ) -> TcpLink:
     connected = connect_socket(endpoint, settings, timeout_s, is_cancelled)
     src, dst = locators_of(connected, endpoint)
@@ -241,16 +238,6 @@ def locators_of(connected: socket.socket, endpoint: EndPoint) -> tuple[str, str]
         connected.close()
         raise LinkError(str(endpoint), str(error)) from error
     return locator_text(endpoint.protocol, own), locator_text(endpoint.protocol, peer)
-
-
-def new_socket(
-    endpoint: EndPoint, family: socket.AddressFamily, kind: socket.SocketKind
-) -> socket.socket:
-    """Create a socket; LinkError if the process or the system has no more of them."""
-    try:
-        return socket.socket(family, kind)
-    except OSError as error:
-        raise LinkError(str(endpoint), str(error)) from error
 
 
 def batch_size_of(connected: socket.socket) -> int:
@@ -276,54 +263,23 @@ def round_trip_of(connected: socket.socket) -> int | None:
     return int.from_bytes(info[_RTT_OFFSET:end], sys.byteorder) if len(info) >= end else None
 
 
-def _bind(endpoint: EndPoint, settings: LinkSettings) -> socket.socket:
-    address = resolve(endpoint, socket.SOCK_STREAM)[0]
-    listening = new_socket(endpoint, address.family, socket.SOCK_STREAM)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if address.family == socket.AF_INET6:
-            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        _apply_options(listening, endpoint, settings)
-        listening.bind(address.target)
-        listening.listen(1024)
-    except OSError as error:
-        listening.close()
-        raise LinkError(str(endpoint), str(error)) from error
-    except LinkError:
-        listening.close()
-        raise
-    return listening
-
-
-def _apply_options(of: socket.socket, endpoint: EndPoint, settings: LinkSettings) -> None:
+def _apply_options(unconnected: socket.socket, endpoint: EndPoint, settings: LinkSettings) -> None:
     sizes = settings.tls if endpoint.protocol == "tls" else settings.tcp
     for name, code in (("so_sndbuf", socket.SO_SNDBUF), ("so_rcvbuf", socket.SO_RCVBUF)):
         size = number_option(endpoint, sizes, name)
         if size is not None:
-            of.setsockopt(socket.SOL_SOCKET, code, size)
+            unconnected.setsockopt(socket.SOL_SOCKET, code, size)
     dscp = option(endpoint, {}, "dscp")
     if dscp is not None:
         try:
             mark = (int(dscp, 0) & 0x3F) << 2
         except ValueError:
             raise LinkError(str(endpoint), f"dscp is a number, not {dscp!r}") from None
-        of.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, mark)
-    bind_to_interface(of, endpoint)
+        unconnected.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, mark)
+    bind_to_interface(unconnected, endpoint)
 
 
-def bind_to_interface(of: socket.socket, endpoint: EndPoint) -> None:
-    """`iface=eth0`: only traffic of that interface."""
-    name = option(endpoint, {}, "iface")
-    if name is None:
-        return
-    if name not in {entry.name for entry in interface_addresses()}:
-        raise LinkError(str(endpoint), f"there is no interface {name!r}")
-    if not hasattr(socket, "SO_BINDTODEVICE"):
-        raise LinkError(str(endpoint), "this system cannot bind a socket to an interface (iface)")
-    of.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, name.encode())
-
-
-def _bind_source(of: socket.socket, endpoint: EndPoint, address: SocketAddress) -> None:
+def _bind_source(connecting: socket.socket, endpoint: EndPoint, address: SocketAddress) -> None:
     """`bind=host:port`: the address to connect from."""
     source = option(endpoint, {}, "bind")
     if source is not None:
@@ -331,7 +287,7 @@ def _bind_source(of: socket.socket, endpoint: EndPoint, address: SocketAddress) 
         fitting = [one for one in found if one.family == address.family]
         if not fitting:
             raise LinkError(str(endpoint), f"{source} is of another family")
-        of.bind(fitting[0].target)
+        connecting.bind(fitting[0].target)
 
 
 def _tune(connected: socket.socket) -> None:

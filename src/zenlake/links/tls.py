@@ -110,21 +110,18 @@ class TlsLink(TcpLink):
 
     def receive(self, timeout_s: float | None = None) -> bytes:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        plain = b""
-        is_over = False
-        while not plain and not is_over:
+        while True:
             # The TLS object may hold bytes that arrived with the end of the handshake.
             with self._tls_lock:
                 plain, is_over = self._decrypt()
             if plain or is_over:
-                break
+                return plain
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             data = super().receive(left)
             with self._tls_lock:
                 if not data:
                     return b""
                 self._incoming.write(data)
-        return plain
 
     def _decrypt(self) -> tuple[bytes, bool]:
         """Return all bytes that can be decrypted, and whether the other side ended."""
@@ -156,20 +153,20 @@ class TlsLink(TcpLink):
         with self._tls_lock:
             if not self._flush():
                 return 0
-            taken = min(self._uncounted_bytes, len(data))
+            sent = min(self._uncounted_bytes, len(data))
             self._uncounted_bytes = 0
-            while taken < len(data):
-                record = data[taken : taken + _RECORD_BYTES]
+            while sent < len(data):
+                record = data[sent : sent + _RECORD_BYTES]
                 try:
                     self._tls.write(record)
                 except ssl.SSLError as error:
                     raise TlsError(self.dst, _tls_cause(error)) from error
                 self._unsent = self._outgoing.read()
-                taken += len(record)
+                sent += len(record)
                 if not self._flush():
                     self._uncounted_bytes = 1
-                    return taken - 1
-            return taken
+                    return sent - 1
+            return sent
 
     def _flush(self) -> bool:
         """Send what is encrypted; returns whether the socket accepted all of it."""
@@ -193,10 +190,7 @@ class TlsListener(TcpListener):
 
 
 def connect_tls(
-    endpoint: EndPoint,
-    settings: LinkSettings,
-    timeout_s: float,
-    is_cancelled: Callable[[], bool],
+    endpoint: EndPoint, settings: LinkSettings, timeout_s: float, is_cancelled: Callable[[], bool]
 ) -> TlsLink:
     deadline = time.monotonic() + timeout_s
     context = connecting_context(endpoint, settings)

@@ -20,22 +20,20 @@ from math import inf
 from typing import Final
 
 from zenlake.limits import UDP_REMOTES_MAX, UDP_WAITING_BYTES_MAX
-from zenlake.links.addresses import advertised, locator_text, resolve
+from zenlake.links.addresses import Address, advertised, locator_text, resolve
 from zenlake.links.interfaces import interfaces_of
 from zenlake.links.link import Link, LinkError, LinkTimeout, Listener
 from zenlake.links.options import LinkSettings
 from zenlake.links.pace import Pace
 from zenlake.links.shared_socket import SharedSocket, ask_for_room
 from zenlake.links.socket_errors import SocketErrors
-from zenlake.links.tcp import bind_to_interface, new_socket
+from zenlake.links.sockets import bind_socket, bind_to_interface, new_socket
 from zenlake.wire import EndPoint
 from zenlake.wire.headers import ID_BITS, INIT_ID, OPEN_ID
 
 UDP_MTU: Final = {"linux": 65_487, "win32": 65_487, "darwin": 9_216}.get(sys.platform, 8_192)
 _DATAGRAM_BYTES: Final = 65_536
 _LATE_S: Final = 0.3
-
-Address = tuple[str, int] | tuple[str, int, int, int]
 
 
 class UdpLink(Link):
@@ -75,7 +73,7 @@ class UdpLink(Link):
             except OSError as error:
                 if shared.is_closed:
                     return b""
-                if deadline is not None or not self._errors.survives(error, "receive"):
+                if deadline is not None or not self._errors.retries(error, "receive"):
                     raise LinkError(self.dst, str(error)) from error
                 continue
             finally:
@@ -88,13 +86,13 @@ class UdpLink(Link):
         if not self._shared.enter():
             raise LinkError(self.dst, "the link is closed")
         try:
-            if not self._pace.allows(len(data), time.monotonic()):
+            if not self._pace.spend(len(data), time.monotonic()):
                 return 0
             return self._socket.send(data, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return 0
         except OSError as error:
-            if self._shared.is_closed or not self._errors.drops(error):
+            if self._shared.is_closed or not self._errors.loses_datagram(error):
                 raise LinkError(self.dst, str(error)) from error
             self.dropped += 1
             return len(data)
@@ -177,7 +175,7 @@ class UdpRemote(Link):
     def try_send(self, data: bytes) -> int:
         if self._is_closed:
             raise LinkError(self.dst, "the link is closed")
-        if not self._pace.allows(len(data), time.monotonic()):
+        if not self._pace.spend(len(data), time.monotonic()):
             return 0
         sent = self._listener.send_to(data, self._address)
         if sent >= 0:
@@ -202,7 +200,12 @@ class UdpListener(Listener):
 
     def __init__(self, endpoint: EndPoint, settings: LinkSettings) -> None:
         self.endpoint = str(endpoint)
-        self._shared = SharedSocket(_bind(endpoint))
+
+        def prepare(unbound: socket.socket) -> None:
+            bind_to_interface(unbound, endpoint)
+            ask_for_room(unbound)
+
+        self._shared = SharedSocket(bind_socket(endpoint, socket.SOCK_DGRAM, prepare))
         self._address = self._shared.socket.getsockname()
         self._remotes: dict[Address, UdpRemote] = {}
         self._remotes_lock = threading.Lock()
@@ -218,7 +221,7 @@ class UdpListener(Listener):
             except OSError as error:
                 if self._shared.is_closed:
                     break
-                if not self._errors.survives(error, "receive"):
+                if not self._errors.retries(error, "receive"):
                     raise LinkError(self.endpoint, str(error)) from error
                 continue
             finally:
@@ -271,7 +274,7 @@ class UdpListener(Listener):
         except BlockingIOError:
             return 0
         except OSError as error:
-            if self._shared.is_closed or not self._errors.drops(error):
+            if self._shared.is_closed or not self._errors.loses_datagram(error):
                 raise LinkError(locator_text("udp", address), str(error)) from error
             return -1
         finally:
@@ -301,10 +304,7 @@ class UdpListener(Listener):
 
 
 def connect_udp(
-    endpoint: EndPoint,
-    settings: LinkSettings,
-    timeout_s: float,
-    is_cancelled: Callable[[], bool],
+    endpoint: EndPoint, settings: LinkSettings, timeout_s: float, is_cancelled: Callable[[], bool]
 ) -> UdpLink:
     cause: OSError | None = None
     for address in resolve(endpoint, socket.SOCK_DGRAM):
@@ -320,21 +320,3 @@ def connect_udp(
             connecting.close()
             raise
     raise LinkError(str(endpoint), str(cause)) from cause
-
-
-def _bind(endpoint: EndPoint) -> socket.socket:
-    address = resolve(endpoint, socket.SOCK_DGRAM)[0]
-    bound = new_socket(endpoint, address.family, socket.SOCK_DGRAM)
-    try:
-        if address.family == socket.AF_INET6:
-            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        bind_to_interface(bound, endpoint)
-        bound.bind(address.target)
-        ask_for_room(bound)
-    except OSError as error:
-        bound.close()
-        raise LinkError(str(endpoint), str(error)) from error
-    except LinkError:
-        bound.close()
-        raise
-    return bound

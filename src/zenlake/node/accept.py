@@ -243,7 +243,7 @@ class Accepting:
         except ZenlakeError as error:
             if isinstance(error, AuthenticationError):
                 with self._lock:
-                    self._auth_bans.failed(_ban_names(link)[0], time.monotonic())
+                    self._auth_bans.note_failure(_ban_names(link)[0], time.monotonic())
             if isinstance(error, HandshakeError):
                 handshake.send_close(error)
             for claim in claims:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from zenlake.limits import RECORDING_DATAGRAM_LINKS_MAX
-from zenlake.links.multicast import Address
+from zenlake.links.addresses import Address
 from zenlake.node.tap import Tap
 from zenlake.protocol.tap import LinkTap
 

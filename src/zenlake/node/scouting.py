@@ -8,8 +8,8 @@ from collections.abc import Callable
 from math import inf
 
 from zenlake.links import LinkError, MulticastSockets
-from zenlake.links.addresses import split_address
-from zenlake.links.multicast import Address, ReceivedDatagram
+from zenlake.links.addresses import Address, split_address
+from zenlake.links.multicast import ReceivedDatagram
 from zenlake.node.group_taps import locator_of
 from zenlake.node.settings import NodeSettings
 from zenlake.node.tap import Tap

@@ -227,7 +227,7 @@ def _scout(node: Node) -> None:
     answerer = None
     if settings.multicast_listen:
         answerer = Answerer(node.zid, node.role, time.monotonic())
-        answerer.listens_at(node.accepting.locators())
+        answerer.set_locators(node.accepting.locators())
 
     def found(one: ScoutedNode) -> None:
         node.discovery.scouted(one.zid, one.role, one.locators)

@@ -1,6 +1,6 @@
 """AuthBans: addresses that guess passwords are refused for a while (limits: H14).
 
-The listener calls `is_banned` before a handshake and `failed` after an AuthenticationError.
+The listener calls `is_banned` before a handshake and `note_failure` after an AuthenticationError.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class AuthBans:
         self._failures: OrderedDict[str, list[float]] = OrderedDict()
         self.refused = 0
 
-    def failed(self, source: str, now: float) -> None:
+    def note_failure(self, source: str, now: float) -> None:
         recent = [*self._recent(source, now), now][-AUTHENTICATION_FAILURES_MAX:]
         self._failures[source] = recent
         self._failures.move_to_end(source)

@@ -15,13 +15,7 @@ from typing import Final
 from zenlake.errors import WireError
 from zenlake.limits import BATCH_BYTES_MAX
 from zenlake.protocol.group_outbound import GroupOutbound
-from zenlake.protocol.group_peer import (
-    GroupEvent,
-    GroupPeer,
-    PeerDelivery,
-    PeerJoined,
-    PeerLeft,
-)
+from zenlake.protocol.group_peer import GroupEvent, GroupPeer, PeerDelivery, PeerJoined, PeerLeft
 from zenlake.protocol.group_terms import GroupTerms
 from zenlake.protocol.reassembly import ReassemblyBudget
 from zenlake.protocol.tap import GroupTap
@@ -67,7 +61,7 @@ class Group:
         self._terms = terms
         self._budget = ReassemblyBudget() if budget is None else budget
         first_sn = int.from_bytes(entropy(4), "little") & terms.resolution.sn_mask
-        self.outbound = GroupOutbound(terms.sending(first_sn), False)
+        self.outbound = GroupOutbound(terms.sender_terms(first_sn), False)
         self.peers: dict[str, GroupPeer] = {}
         self._earliest = inf  # a lower bound of the deadlines of all members
         self._is_join_due = True
@@ -152,7 +146,7 @@ class Group:
     # --- outward -----------------------------------------------------------------------------
 
     def push(self, data: bytes, priority: int, reliable: bool, express: bool) -> None:
-        """Queue an encoded network message. It is always accepted: check `queued_bytes` before."""
+        """Queue an encoded network message; it is always accepted."""
         self.outbound.push(data, priority, reliable, express)
 
     def next_unit(self, now: float) -> bytes | None:
@@ -162,15 +156,8 @@ class Group:
             join = bytes(self._terms.join(self.outbound))
             return compress_batch(join) if self._terms.compression else join
         unit = self.outbound.next_unit()
-        self.was_plain = self.outbound.is_plain()
+        self.was_plain = self.outbound.was_plain
         return unit
-
-    def queued_bytes(self, priority: int) -> int:
-        return self.outbound.queued_bytes(priority)
-
-    def has_room(self, priority: int) -> bool:
-        """Whether fewer than two batches are queued: the same limit as on any link."""
-        return self.outbound.queued_bytes(priority) < 2 * self._terms.batch_size
 
     def close(self, reason: CloseReason = CloseReason.GENERIC) -> None:
         """Queue CLOSE behind all batches; no JOIN follows it."""

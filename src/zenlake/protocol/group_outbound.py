@@ -14,10 +14,6 @@ class GroupOutbound(Outbound):
 
     __slots__ = ()
 
-    def is_plain(self) -> bool:
-        """Whether the last batch that was taken is one FRAME of nothing but publications."""
-        return self._was_plain
-
     def next_numbers(self) -> tuple[LaneSn, ...]:
         """The next sequence numbers of every priority, or of the only lane."""
         return tuple(

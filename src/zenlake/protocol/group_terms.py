@@ -6,9 +6,9 @@ Nothing is negotiated: a node whose JOIN has other terms is ignored.
 from __future__ import annotations
 
 from zenlake.errors import LocalError
-from zenlake.limits import BATCH_BYTES_MAX, GROUP_PEERS_MAX, MESSAGE_BYTES_MAX
+from zenlake.limits import GROUP_PEERS_MAX, MESSAGE_BYTES_MAX
 from zenlake.protocol.group_outbound import GroupOutbound
-from zenlake.protocol.offer import BATCH_BYTES_MIN, Agreed
+from zenlake.protocol.offer import Agreed, check_batch_size
 from zenlake.wire import Join, JoinQoS, LaneSn, Resolution, WhatAmI, ZenohId
 from zenlake.wire.defaults import (
     DEFAULT_GROUP_BATCH_BYTES,
@@ -54,10 +54,7 @@ class GroupTerms:
     ) -> None:
         if role is WhatAmI.CLIENT:
             raise LocalError("a client cannot be in a multicast group")
-        if not BATCH_BYTES_MIN <= batch_size <= BATCH_BYTES_MAX:
-            raise LocalError(
-                f"a batch has {BATCH_BYTES_MIN} to {BATCH_BYTES_MAX} bytes, not {batch_size}"
-            )
+        check_batch_size(batch_size)
         if lease_ms < 1 or join_interval_ms < 1:
             raise LocalError(
                 f"lease and join interval are at least 1 ms, not {lease_ms}, {join_interval_ms} ms"
@@ -74,7 +71,7 @@ class GroupTerms:
         self.patch = patch
         self.message_bytes_max = message_bytes_max
 
-    def sending(self, first_sn: int) -> Agreed:
+    def sender_terms(self, first_sn: int) -> Agreed:
         """The terms of our own sending half."""
         return Agreed(
             self.zid,

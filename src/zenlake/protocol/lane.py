@@ -77,7 +77,7 @@ class Lane:
         self._is_plain = True
         self._ready_plain: deque[bool] = deque()
         self.was_plain = False
-        """Whether the batch that was taken last has nothing but publications."""
+        """Whether the batch that `next_batch` returned last has nothing but publications."""
 
     def push(self, data: bytes, reliable: bool) -> None:
         """Append an encoded network message."""

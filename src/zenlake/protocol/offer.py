@@ -27,6 +27,13 @@ QUEUE_BATCHES: Final = (2, 2, 2, 2, 2, 2, 2, 2)
 """How many full batches may be queued, for each priority."""
 
 
+def check_batch_size(batch_size: int) -> None:
+    if not BATCH_BYTES_MIN <= batch_size <= BATCH_BYTES_MAX:
+        raise LocalError(
+            f"a batch has {BATCH_BYTES_MIN} to {BATCH_BYTES_MAX} bytes, not {batch_size}"
+        )
+
+
 class Offer:
     """The terms this node offers. `user` and `password` are an opener's, `users` an acceptor's.
 
@@ -74,10 +81,7 @@ class Offer:
     ) -> None:
         if qos and low_latency:
             raise LocalError("QoS and low latency cannot both be offered")
-        if not BATCH_BYTES_MIN <= batch_size <= BATCH_BYTES_MAX:
-            raise LocalError(
-                f"a batch has {BATCH_BYTES_MIN} to {BATCH_BYTES_MAX} bytes, not {batch_size}"
-            )
+        check_batch_size(batch_size)
         if (user is None) != (password is None):
             raise LocalError("set both user and password, or neither")
         if lease_ms < 1 or keep_alive < 1:

@@ -33,7 +33,6 @@ class Outbound:
         "_is_stream",
         "_keep_alive",
         "_lanes",
-        "_was_plain",
         "batches",
         "bytes",
         "dropped_messages",
@@ -42,6 +41,7 @@ class Outbound:
         "messages",
         "tap",
         "traffic",
+        "was_plain",
     )
 
     def __init__(self, agreed: Agreed, is_stream: bool) -> None:
@@ -65,7 +65,8 @@ class Outbound:
                 Lane(written, content_bytes, agreed.own_sn, agreed.sn_mask, is_prefixed)
             )
         self._is_keep_alive_due = False
-        self._was_plain = False  # whether the last batch that was taken is plain
+        self.was_plain = False
+        """Whether the last batch that `next_unit` returned has nothing but publications."""
         self.tap: LinkTap | None = None
         """Gets every batch; None if the link is not recorded."""
         self.is_closed = False
@@ -131,7 +132,7 @@ class Outbound:
         self.batches += 1
         self.bytes += len(unit)
         if self.tap is not None:
-            self.tap.sent(unit, self._was_plain)
+            self.tap.sent(unit, self.was_plain)
         return unit
 
     def _next_batch(self, with_open: bool) -> bytes | None:
@@ -140,9 +141,9 @@ class Outbound:
         for lane in self._lanes:
             batch = lane.next_batch()
             if batch is not None:
-                self._was_plain = lane.was_plain
+                self.was_plain = lane.was_plain
                 return batch
-        self._was_plain = False
+        self.was_plain = False
         return self._keep_alive if self._is_keep_alive_due else None
 
     def _has_sealed(self) -> bool:

@@ -139,11 +139,7 @@ class Reassembly:
     )
 
     def __init__(
-        self,
-        mask: int,
-        patch: int,
-        message_bytes_max: int,
-        budget: ReassemblyBudget,
+        self, mask: int, patch: int, message_bytes_max: int, budget: ReassemblyBudget
     ) -> None:
         self._mask = mask
         self._is_marked = patch >= 1

@@ -82,7 +82,7 @@ class Answerer:
     """Answers SCOUTs at a limited rate, since the sender may be forged (limits: H10).
 
     A token bucket for each source address limits answers, one for all of them limits bytes.
-    `listens_at` sets the locators of this node.
+    `set_locators` sets the locators of this node.
     """
 
     __slots__ = (
@@ -106,9 +106,9 @@ class Answerer:
         self.answered = 0
         self.withheld = 0
         self.unread = 0
-        self.listens_at([])
+        self.set_locators([])
 
-    def listens_at(self, locators: Sequence[str]) -> None:
+    def set_locators(self, locators: Sequence[str]) -> None:
         """Set the locators. Loopback locators are sent only to nodes on the same host."""
         self._local_hello = self._hello(locators)
         self._remote_hello = self._hello([it for it in locators if not is_loopback_locator(it)])

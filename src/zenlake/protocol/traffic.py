@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from zenlake.wire import (
-    Declare,
-    Interest,
-    Push,
-    Request,
-    Response,
-    ResponseFinal,
-)
+from zenlake.wire import Declare, Interest, Push, Request, Response, ResponseFinal
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.push_run import PushRun
 

@@ -30,21 +30,10 @@ class Transport:
     `budget` bounds the incomplete messages of all sessions that share it.
     """
 
-    __slots__ = (
-        "_heartbeat",
-        "_queue_bytes",
-        "agreed",
-        "inbound",
-        "message_bytes_max",
-        "outbound",
-    )
+    __slots__ = ("_heartbeat", "_queue_bytes", "agreed", "inbound", "message_bytes_max", "outbound")
 
     def __init__(
-        self,
-        agreed: Agreed,
-        now: float,
-        is_stream: bool,
-        budget: ReassemblyBudget | None = None,
+        self, agreed: Agreed, now: float, is_stream: bool, budget: ReassemblyBudget | None = None
     ) -> None:
         if agreed.batch_size < BATCH_BYTES_MIN:
             raise TransportError(f"no message can be sent in batches of {agreed.batch_size} bytes")

@@ -50,10 +50,7 @@ VERDICTS: Final[dict[str, Verdict]] = {
         "the final response came, and nothing else", ODD, "no reply", "ended without any reply"
     ),
     "interrupted": Verdict(
-        "its session ended first",
-        BAD,
-        "interrupted",
-        "were cut off because the session ended",
+        "its session ended first", BAD, "interrupted", "were cut off because the session ended"
     ),
     "open": Verdict("the capture ended before its deadline", NOTE, "still open"),
     "no_final": Verdict(

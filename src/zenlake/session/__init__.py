@@ -25,11 +25,4 @@ from zenlake.session.port import Factory
 from zenlake.session.settings import PublicationRule, SessionSettings
 from zenlake.session.sink import Sink
 
-__all__ = [
-    "Factory",
-    "Locality",
-    "PublicationRule",
-    "SessionCore",
-    "SessionSettings",
-    "Sink",
-]
+__all__ = ["Factory", "Locality", "PublicationRule", "SessionCore", "SessionSettings", "Sink"]

@@ -7,16 +7,11 @@ and to take the node's lock for each value: messages go straight to the link, as
 
 from __future__ import annotations
 
-from typing import Final
-
-from zenlake.gil_checkpoint import gil_checkpoint
+from zenlake.gil_checkpoint import CHECKPOINT_MASK, gil_checkpoint
 from zenlake.routing.outlet import Outlet
 from zenlake.session.publications import wire_qos
 from zenlake.wire import Encoding, Push, Put, QoS, Timestamp, WireExpr, ZenohId
 from zenlake.wire.writer import BytesWriter
-
-# Other threads may run after every 256 messages, which take less than a millisecond.
-_CHECKPOINT_MASK: Final = 0xFF
 
 
 class BulkPut:
@@ -45,6 +40,6 @@ class BulkPut:
             Push(WireExpr(0, keys[index]), body, wire_qos).encode(out)
             if not outlet.send_data(out.getvalue(), qos, True):
                 return index
-            if index & _CHECKPOINT_MASK == _CHECKPOINT_MASK:
+            if index & CHECKPOINT_MASK == CHECKPOINT_MASK:
                 gil_checkpoint()
         return len(keys)

@@ -30,21 +30,10 @@ from zenlake.session.queryables import QueryableEntity, Queryables
 from zenlake.session.settings import SessionSettings
 from zenlake.session.sink import Sink
 from zenlake.session.subscribers import Subscribers, Subscription
-from zenlake.wire import (
-    Del,
-    Encoding,
-    Err,
-    Put,
-    QoS,
-    Timestamp,
-    TimestampStack,
-    ZenohId,
-)
-from zenlake.wire.values.timestamp import ntp64_of_ns
+from zenlake.wire import Del, Encoding, Err, Put, QoS, TimestampStack, ZenohId
 
 if TYPE_CHECKING:
     from zenlake.routing.dispatcher import Dispatcher
-    from zenlake.routing.face import Face
 
 Entity = Subscription | QueryableEntity | MatchingSource | MatchingEntity | Token | Watcher
 
@@ -110,13 +99,7 @@ class SessionCore:
         """Called once, before the first operation on a key that begins with `@/`."""
 
         self._warnings = DeferredWarnings(report)
-        if dispatcher.hlc is not None:
-            port.clock = self._hlc_timestamp
         port.face = dispatcher.add_local(self.inbox)
-
-    @property
-    def face(self) -> Face | None:
-        return self.port.face
 
     # What the node calls.
 
@@ -185,9 +168,6 @@ class SessionCore:
         self.enter(now)
         self.publications.push(publication, body, stamps, now)
 
-    def find_shortcut(self, publication: Publication) -> None:
-        self.publications.find_shortcut(publication)
-
     def bulk_put(
         self, qos: QoS, encoding: Encoding | None, clock: ZenohId, now: float
     ) -> BulkPut | None:
@@ -202,18 +182,18 @@ class SessionCore:
         self.enter(now)
         self._start_admin_keys(key)
         self.port.adopt(sink)
-        made = self.subscribers.declare(key, sink, origin, now)
+        subscription = self.subscribers.declare(key, sink, origin, now)
         self.matching.changed(SUBSCRIBERS, key)
-        return made
+        return subscription
 
     def declare_queryable(
         self, key: str, sink: Sink, complete: bool, origin: Locality, now: float
     ) -> QueryableEntity:
         self.enter(now)
         self.port.adopt(sink)
-        made = self.queryables.declare(key, sink, complete, origin, now)
+        queryable = self.queryables.declare(key, sink, complete, origin, now)
         self.matching.changed(QUERYABLES, key)
-        return made
+        return queryable
 
     def declare_publisher(self, key: str, destination: Locality, now: float) -> MatchingSource:
         self.enter(now)
@@ -254,9 +234,6 @@ class SessionCore:
         self.enter(now)
         self.port.adopt(sink)
         return self.liveliness.get(key, sink, timeout_ms, now)
-
-    def cancel(self, query: OpenQuery) -> None:
-        query.abandon()
 
     def reply(
         self,
@@ -317,8 +294,3 @@ class SessionCore:
     def _report(self, text: str | None) -> None:
         if text is not None:
             self.port.to_application(self._warnings, text)
-
-    def _hlc_timestamp(self) -> Timestamp:
-        hlc = self.port.dispatcher.hlc
-        assert hlc is not None
-        return hlc.new(ntp64_of_ns(self.port.wall_ns()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zenlake.routing.outlet import Outlet
+from zenlake.session.interests import QUERYABLES, SUBSCRIBERS
 from zenlake.wire import (
     Declare,
     DeclareFinal,
@@ -77,18 +78,17 @@ class SessionInbox(Outlet):
             return
         own = core.port.namespace.own(key) if key else None
         if isinstance(body, UndeclareSubscriber):
-            core.matching.receive_no_subscriber(body.id)
+            core.matching.receive_undeclared(SUBSCRIBERS, body.id)
         elif isinstance(body, UndeclareQueryable):
-            core.matching.receive_no_queryable(body.id)
+            core.matching.receive_undeclared(QUERYABLES, body.id)
         elif isinstance(body, UndeclareToken):
             core.liveliness.receive_undeclared(body.id, own)
         elif own is None:
             return
         elif isinstance(body, DeclareSubscriber):
-            core.matching.receive_subscriber(body.id, own)
+            core.matching.receive_declared(SUBSCRIBERS, body.id, own)
         elif isinstance(body, DeclareQueryable):
-            core.matching.receive_queryable(
-                body.id, own, body.info is not None and body.info.complete
-            )
+            complete = body.info is not None and body.info.complete
+            core.matching.receive_declared(QUERYABLES, body.id, own, complete)
         elif isinstance(body, DeclareToken):
             core.liveliness.receive_declared(body.id, own, message.interest_id)

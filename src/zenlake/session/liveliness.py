@@ -142,10 +142,11 @@ class Liveliness:
 
     def receive_declared(self, id: int, key: str, interest_id: int | None) -> None:
         """Handle D_TOKEN."""
-        asked = None if interest_id is None else self._gets.get(interest_id)
-        if asked is not None:
-            if asked[0].is_open:
-                self._answer(asked[0], asked[1], key)
+        get = None if interest_id is None else self._gets.get(interest_id)
+        if get is not None:
+            query, answered = get
+            if query.is_open:
+                self._answer(query, answered, key)
             return
         if interest_id is not None and not self._interests.is_live(interest_id):
             # The token answers a query that has ended, or a subscriber that was undeclared.
@@ -169,9 +170,9 @@ class Liveliness:
 
     def finish(self, interest_id: int) -> None:
         """Handle the D_FINAL of a liveliness query."""
-        asked = self._gets.pop(interest_id, None)
-        if asked is not None:
-            asked[0].complete()
+        get = self._gets.pop(interest_id, None)
+        if get is not None:
+            get[0].complete()
 
     def close(self) -> None:
         for watcher in self.watchers.values():
@@ -188,10 +189,10 @@ class Liveliness:
         for watcher in self.watchers.values():
             interest = watcher.interest
             # The watcher is being declared, and `declare_subscriber` will report the key.
-            asked = interest_id is None or (
+            is_concerned = interest_id is None or (
                 interest is not None and interest.mode == InterestMode.CURRENT_FUTURE
             )
-            if asked and intersects(watcher.key, key):
+            if is_concerned and intersects(watcher.key, key):
                 self._report_present(watcher, key)
 
     def _report_vanished(self, key: str) -> None:
@@ -236,5 +237,5 @@ class Liveliness:
 
     def _sweep_gets(self) -> None:
         """End queries that got no D_FINAL in time."""
-        for interest_id in [id for id, asked in self._gets.items() if not asked[0].is_open]:
+        for interest_id in [id for id, (query, _) in self._gets.items() if not query.is_open]:
             del self._gets[interest_id]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zenlake.keyexpr.matching import includes, intersects
-from zenlake.session.interests import QUERYABLES, SUBSCRIBERS, Interests, SharedInterest
+from zenlake.session.interests import SUBSCRIBERS, Interests, SharedInterest
 from zenlake.session.locality import Locality
 from zenlake.session.port import Port
 from zenlake.session.queryables import Queryables
@@ -60,8 +60,7 @@ class Matching:
         "_interests",
         "_port",
         "_queryables",
-        "_remote_queryables",
-        "_remote_subscribers",
+        "_remote",
         "_subscribers",
         "_watched",
         "sources",
@@ -74,8 +73,8 @@ class Matching:
         self._interests = interests
         self._subscribers = subscribers
         self._queryables = queryables
-        self._remote_subscribers: dict[int, str] = {}
-        self._remote_queryables: dict[int, tuple[str, bool]] = {}
+        # Entities of others by kind and id: the key, and whether a queryable is complete.
+        self._remote: tuple[dict[int, tuple[str, bool]], ...] = ({}, {})
         self.sources: dict[int, MatchingSource] = {}
         # Sources with listeners: only they must be checked when something changes.
         self._watched: dict[int, MatchingSource] = {}
@@ -87,11 +86,11 @@ class Matching:
         source = MatchingSource(self._port.next_eid(), kind, key, destination, all_complete)
         self.sources[source.eid] = source
         if destination != Locality.SESSION_LOCAL:
-            asked = key
+            interest_key = key
             if kind == SUBSCRIBERS:
-                asked = aggregate(key, self._port.settings.aggregated_publishers)
+                interest_key = aggregate(key, self._port.settings.aggregated_publishers)
             mode = InterestMode.CURRENT_FUTURE
-            source.interest = self._interests.acquire(kind, mode, asked, now)
+            source.interest = self._interests.acquire(kind, mode, interest_key, now)
         return source
 
     def undeclare(self, source: MatchingSource, now: float) -> None:
@@ -133,23 +132,16 @@ class Matching:
             if source.kind == kind and intersects(source.key, key):
                 self._update(source)
 
-    def receive_subscriber(self, id: int, key: str) -> None:
-        self._remote_subscribers[id] = key
-        self.changed(SUBSCRIBERS, key)
+    def receive_declared(self, kind: int, id: int, key: str, complete: bool = False) -> None:
+        """Handle D_SUBSCRIBER or D_QUERYABLE."""
+        self._remote[kind][id] = (key, complete)
+        self.changed(kind, key)
 
-    def receive_no_subscriber(self, id: int) -> None:
-        key = self._remote_subscribers.pop(id, None)
-        if key is not None:
-            self.changed(SUBSCRIBERS, key)
-
-    def receive_queryable(self, id: int, key: str, complete: bool) -> None:
-        self._remote_queryables[id] = (key, complete)
-        self.changed(QUERYABLES, key)
-
-    def receive_no_queryable(self, id: int) -> None:
-        known = self._remote_queryables.pop(id, None)
+    def receive_undeclared(self, kind: int, id: int) -> None:
+        """Handle U_SUBSCRIBER or U_QUERYABLE."""
+        known = self._remote[kind].pop(id, None)
         if known is not None:
-            self.changed(QUERYABLES, known[0])
+            self.changed(kind, known[0])
 
     def close(self) -> None:
         for source in self.sources.values():
@@ -174,22 +166,18 @@ class Matching:
 
     def _matches_remotely(self, source: MatchingSource) -> bool:
         key = source.key
+        remote = self._remote[source.kind].values()
         if source.kind == SUBSCRIBERS:
-            return any(intersects(other, key) for other in self._remote_subscribers.values())
+            return any(intersects(other, key) for other, _ in remote)
         # The reference tests queryables of others by inclusion (behaviour reference §2.3).
         return any(
             (complete or not source.all_complete) and includes(other, key)
-            for other, complete in self._remote_queryables.values()
+            for other, complete in remote
         )
 
     def _forget_uncovered(self, kind: int) -> None:
         """Forget entities that no interest covers any more: their end will not be received."""
         keys = self._interests.keys(kind)
-        if kind == SUBSCRIBERS:
-            for id, key in list(self._remote_subscribers.items()):
-                if not any(intersects(watched, key) for watched in keys):
-                    del self._remote_subscribers[id]
-        else:
-            for id, (key, _) in list(self._remote_queryables.items()):
-                if not any(intersects(watched, key) for watched in keys):
-                    del self._remote_queryables[id]
+        for id, (key, _) in list(self._remote[kind].items()):
+            if not any(intersects(watched, key) for watched in keys):
+                del self._remote[kind][id]

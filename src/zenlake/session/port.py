@@ -73,12 +73,7 @@ class Factory:
     __slots__ = ("error", "ok", "query", "sample", "status")
 
     def __init__(
-        self,
-        sample: MakeSample,
-        ok: MakeOk,
-        error: MakeError,
-        query: MakeQuery,
-        status: MakeStatus,
+        self, sample: MakeSample, ok: MakeOk, error: MakeError, query: MakeQuery, status: MakeStatus
     ) -> None:
         self.sample = sample
         self.ok = ok
@@ -93,11 +88,11 @@ class Port:
     __slots__ = (
         "_eid",
         "_id",
-        "clock",
         "counters",
         "dispatcher",
         "face",
         "factory",
+        "hlc",
         "namespace",
         "now",
         "settings",
@@ -121,8 +116,9 @@ class Port:
         self.wall_ns = wall_ns
         self.settings = settings
         self.namespace = Namespace(settings.namespace)
-        # The node's hybrid logical clock, if timestamping is enabled.
-        self.clock: Callable[[], Timestamp] | None = None
+        self.hlc = dispatcher.hlc
+        """The node's hybrid logical clock, if timestamping is enabled."""
+
         self.now = 0.0
         """The time of the last operation or timeout."""
 
@@ -182,9 +178,8 @@ class Port:
 
     def new_timestamp(self) -> Timestamp:
         """A timestamp of the node's clock, or of the wall clock (behaviour reference §2.11)."""
-        if self.clock is not None:
-            return self.clock()
-        return Timestamp(ntp64_of_ns(self.wall_ns()), self.zid)
+        ntp64 = ntp64_of_ns(self.wall_ns())
+        return Timestamp(ntp64, self.zid) if self.hlc is None else self.hlc.new(ntp64)
 
     def stamp_sent(self, stack: TimestampStack) -> TimestampStack:
         return self.dispatcher.stamper.stamp(stack, SEND)

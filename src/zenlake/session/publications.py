@@ -63,12 +63,7 @@ class Publications:
         self._subscribers = subscribers
 
     def prepare(
-        self,
-        key: str,
-        qos: QoS,
-        reliable: bool,
-        destination: Locality,
-        encoding: Encoding | None,
+        self, key: str, qos: QoS, reliable: bool, destination: Locality, encoding: Encoding | None
     ) -> Publication:
         """The constant part of a publisher's messages; `qos/publication` may override options."""
         rule = self._port.settings.rule_for(key)
@@ -80,16 +75,12 @@ class Publications:
         return Publication(key, wire_key, qos, reliable, destination, encoding)
 
     def push(
-        self,
-        publication: Publication,
-        body: Put | Del,
-        stamps: TimestampStack | None,
-        now: float,
+        self, publication: Publication, body: Put | Del, stamps: TimestampStack | None, now: float
     ) -> None:
         """Publish a value or a deletion. Hot."""
         port = self._port
-        if port.clock is not None and body.timestamp is None:
-            body.timestamp = port.clock()
+        if port.hlc is not None and body.timestamp is None:
+            body.timestamp = port.new_timestamp()
         if stamps is not None:
             stamps = port.stamp_sent(stamps)
         message = Push(publication.wire_key, body, publication.wire_qos, None, None, stamps)
@@ -117,25 +108,21 @@ class Publications:
         publication.shortcut = None
         port = self._port
         is_local = publication.to_own_session and self._subscribers.has_local(publication.key)
-        if port.clock is not None or port.face is None or is_local or not publication.to_network:
+        if port.hlc is not None or port.face is None or is_local or not publication.to_network:
             return
         route = port.dispatcher.only_destination(port.face, publication.wire_key.suffix)
         if route is None:
             return
-        made = Shortcut(
-            route,
-            publication.encoding,
-            publication.qos,
-            publication.wire_qos,
-            publication.reliable,
+        shortcut = Shortcut(
+            route, publication.encoding, publication.qos, publication.wire_qos, publication.reliable
         )
-        made.subscribers_version = self._subscribers.version
-        publication.shortcut = made
+        shortcut.subscribers_version = self._subscribers.version
+        publication.shortcut = shortcut
 
     def sole_outlet(self) -> Outlet | None:
         """The one outlet that gets all publications of this session unchanged, if there is one."""
         port = self._port
-        if port.clock is not None or port.face is None or self._subscribers.live:
+        if port.hlc is not None or port.face is None or self._subscribers.live:
             return None
         if port.settings.namespace or port.settings.publication_rules:
             return None

@@ -96,12 +96,7 @@ class Queries:
         if mode == ConsolidationMode.AUTO:
             mode = auto_mode(parameters)
         query = self.open(
-            key,
-            sink,
-            mode,
-            now + spec.timeout_ms / 1000,
-            spec.budget,
-            spec.owner_eid,
+            key, sink, mode, now + spec.timeout_ms / 1000, spec.budget, spec.owner_eid
         )
         query.accepts_any_key = spec.accepts_any_key or accepts_any_key(parameters)
         destination = spec.destination
@@ -207,14 +202,7 @@ class Queries:
     ) -> Request:
         if spec.accepts_any_key and not accepts_any_key(parameters):
             parameters = f"{parameters};{ANY_KEY}" if parameters else ANY_KEY
-        body = Query(
-            mode,
-            parameters or None,
-            spec.source_info,
-            None,
-            spec.body,
-            spec.attachment,
-        )
+        body = Query(mode, parameters or None, spec.source_info, None, spec.body, spec.attachment)
         target = spec.target
         stamps = spec.stamps
         return Request(

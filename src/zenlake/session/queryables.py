@@ -83,26 +83,26 @@ class Queryables:
         self, key: str, sink: Sink, complete: bool, origin: Locality, now: float, eid: int = 0
     ) -> QueryableEntity:
         """Declare a queryable; `eid` is the next one unless it is passed."""
-        made = QueryableEntity(eid or self._port.next_eid(), key, sink, complete, origin)
+        queryable = QueryableEntity(eid or self._port.next_eid(), key, sink, complete, origin)
         twins = self._by_key.get(key)
         if twins is None:
-            self._by_key.insert(key, [made])
+            self._by_key.insert(key, [queryable])
         else:
-            twins.append(made)
-        self.live[made.eid] = made
+            twins.append(queryable)
+        self.live[queryable.eid] = queryable
         self._update_declaration(key, now)
-        return made
+        return queryable
 
-    def undeclare(self, gone: QueryableEntity, now: float) -> None:
-        del self.live[gone.eid]
-        gone.is_live = False
-        twins = self._by_key.get(gone.key)
+    def undeclare(self, queryable: QueryableEntity, now: float) -> None:
+        del self.live[queryable.eid]
+        queryable.is_live = False
+        twins = self._by_key.get(queryable.key)
         assert twins is not None
-        twins.remove(gone)
+        twins.remove(queryable)
         if not twins:
-            self._by_key.remove(gone.key)
-        self._update_declaration(gone.key, now)
-        self._port.close(gone.sink)
+            self._by_key.remove(queryable.key)
+        self._update_declaration(queryable.key, now)
+        self._port.close(queryable.sink)
 
     def receive(self, key: str, request: Request, now: float) -> None:
         """Handle a REQUEST from the network."""

@@ -66,30 +66,30 @@ class Subscribers:
         """Incremented whenever a subscriber is declared or undeclared."""
 
     def declare(self, key: str, sink: Sink, origin: Locality, now: float) -> Subscription:
-        made = Subscription(self._port.next_eid(), key, sink, origin)
+        subscription = Subscription(self._port.next_eid(), key, sink, origin)
         twins = self._by_key.get(key)
         if twins is None:
-            self._by_key.insert(key, [made])
+            self._by_key.insert(key, [subscription])
         else:
-            twins.append(made)
-        self.live[made.eid] = made
+            twins.append(subscription)
+        self.live[subscription.eid] = subscription
         self._forget_routes()
         if origin != Locality.SESSION_LOCAL:
             self._declare(key, now)
-        return made
+        return subscription
 
-    def undeclare(self, gone: Subscription, now: float) -> None:
-        del self.live[gone.eid]
-        gone.is_live = False
-        twins = self._by_key.get(gone.key)
+    def undeclare(self, subscription: Subscription, now: float) -> None:
+        del self.live[subscription.eid]
+        subscription.is_live = False
+        twins = self._by_key.get(subscription.key)
         assert twins is not None
-        twins.remove(gone)
+        twins.remove(subscription)
         if not twins:
-            self._by_key.remove(gone.key)
+            self._by_key.remove(subscription.key)
         self._forget_routes()
-        if gone.origin != Locality.SESSION_LOCAL:
-            self._undeclare(gone.key, now)
-        self._port.close(gone.sink)
+        if subscription.origin != Locality.SESSION_LOCAL:
+            self._undeclare(subscription.key, now)
+        self._port.close(subscription.sink)
 
     def receive_run(self, key: str, messages: list[NetworkMessage], start: int, stop: int) -> None:
         """Deliver publications of the network on one key, all PUSH. Hot."""

@@ -60,9 +60,7 @@ def texts(length: tuple[int, int] | None = None) -> SearchStrategy[str]:
 @cache
 def zids() -> SearchStrategy[ZenohId]:
     return st.builds(
-        lambda low, high: ZenohId(low + bytes([high])),
-        st.binary(max_size=15),
-        st.integers(1, 255),
+        lambda low, high: ZenohId(low + bytes([high])), st.binary(max_size=15), st.integers(1, 255)
     )
 
 

@@ -7,10 +7,10 @@ early if there was one: a receiver delivers the messages before it reaches the e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from zenlake.errors import WireError
-from zenlake.gil_checkpoint import gil_checkpoint
+from zenlake.gil_checkpoint import CHECKPOINT_MASK, gil_checkpoint
 from zenlake.wire._generated.network import decode_network
 from zenlake.wire._generated.transport import decode_frame_head, decode_transport
 from zenlake.wire.headers import CLOSE_ID, FRAME_ID, ID_BITS, KEEP_ALIVE_ID, NETWORK_ID_MIN
@@ -20,9 +20,6 @@ from zenlake.wire.writer import BytesWriter
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
-
-# Other threads may run after every 256 messages, which take less than a millisecond.
-_CHECKPOINT_MASK: Final = 0xFF
 
 
 class _Unit:
@@ -78,7 +75,7 @@ def decode_batch(data: bytes, keeps_runs: bool = False) -> Batch:
                 continue
             message, pos = decode_transport(data, pos)
             messages.append(message)
-            if len(messages) & _CHECKPOINT_MASK == 0:
+            if len(messages) & CHECKPOINT_MASK == 0:
                 gil_checkpoint()
     except WireError as error:
         if isinstance(error.partial, TransportMessage):
@@ -103,7 +100,7 @@ def decode_low_latency(data: bytes) -> LowLatencyUnit:
             else:
                 cause = f"{id:#04x} is no network message, CLOSE or KEEP_ALIVE"
                 raise WireError("low-latency unit", "header", pos, cause)
-            if len(messages) & _CHECKPOINT_MASK == 0:
+            if len(messages) & CHECKPOINT_MASK == 0:
                 gil_checkpoint()
     except WireError as error:
         return LowLatencyUnit(messages, error)

@@ -70,8 +70,7 @@ def explain(data: bytes, form: str = "auto", dialect: str = "deployed") -> Expla
     if form == "auto":
         tried = [explain(data, guess, dialect) for guess in GUESSES]
         return max(
-            tried,
-            key=lambda found: (found.is_whole, not found.has_reserved_bits, found.read_bytes),
+            tried, key=lambda found: (found.is_whole, not found.has_reserved_bits, found.read_bytes)
         )
     if form not in FORMS:
         raise LocalError(f"there is no form {form!r}: {', '.join(FORMS)}")
@@ -103,7 +102,7 @@ def _read_scouting(reader: Reader) -> None:
     if pos < len(reader.buf):
         rest = reader.root.add(REST, pos, "bytes")
         rest.value, rest.stop = reader.buf[pos:], len(reader.buf)
-        rest.meaning = "passed over by deployed nodes"
+        rest.meaning = "ignored by deployed nodes"
 
 
 def _read_batch(reader: Reader) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake._mypyc import mypyc_attr
-from zenlake.gil_checkpoint import gil_checkpoint
+from zenlake.gil_checkpoint import CHECKPOINT_MASK, gil_checkpoint
 from zenlake.wire._generated.data import Put
 from zenlake.wire._generated.network import Push, decode_network
 from zenlake.wire.headers import ID_BITS, NETWORK_ID_MIN
@@ -28,9 +28,6 @@ _MISSED_MAX: Final = 64
 _CHANGING_BYTES: Final = 5
 RUN_MIN: Final = 16
 """Shorter runs are decoded message by message: rewriting a run has a fixed cost."""
-
-# Other threads may run after every 256 messages, which take less than a millisecond.
-_CHECKPOINT_MASK: Final = 0xFF
 
 
 def decode_messages(buf: bytes, pos: i64, messages: list[NetworkMessage]) -> i64:
@@ -60,7 +57,7 @@ def _decode(buf: bytes, pos: i64, messages: list[NetworkMessage], keeps_runs: bo
         message, pos = decode_network(buf, start)
         messages.append(message)
         count += 1
-        if count & _CHECKPOINT_MASK == 0:
+        if count & CHECKPOINT_MASK == 0:
             gil_checkpoint()
         if wait > 0:
             wait -= 1

@@ -14,15 +14,15 @@ def two_nodes(second: WhatAmI) -> tuple[World, Application, Application]:
     plan = Plan([NodePlan("p0", WhatAmI.PEER), NodePlan("n1", second, [[0]])])
     world = World(1, plan)
     world.start()
-    settle(world)
+    run_until_idle(world)
     first, other = world.nodes
     return world, world.application(first), world.application(other)
 
 
-def settle(world: World) -> None:
+def run_until_idle(world: World) -> None:
     """Send all messages of the applications, and let them arrive."""
     for node in world.nodes:
-        node.settle()
+        node.flush_outputs()
     world.timeline.run_until(world.timeline.now + 3.0)
 
 
@@ -44,13 +44,13 @@ def test_end_of_own_token_is_not_the_end_of_others_with_the_same_key() -> None:
     world, first, second = two_nodes(WhatAmI.PEER)
     first.declare_token("a")
     second.declare_token("a")
-    settle(world)
+    run_until_idle(world)
     second.watch("**", False)
     second.undeclare(world.ledger.tokens[1])
-    settle(world)
+    run_until_idle(world)
     assert watcher(world).present == {}
     first.undeclare(world.ledger.tokens[0])
-    settle(world)
+    run_until_idle(world)
     assert watcher(world).present == {"a": False}
 
 
@@ -58,12 +58,12 @@ def test_subscriber_with_history_gets_no_delete_before_put() -> None:
     world, first, second = two_nodes(WhatAmI.CLIENT)
     first.declare_token("a")
     second.watch("**", False)
-    settle(world)
+    run_until_idle(world)
     # The two messages cross on the wire.
     second.watch("a", True)
-    second.node.settle()
+    second.node.flush_outputs()
     first.undeclare(world.ledger.tokens[0])
-    settle(world)
+    run_until_idle(world)
     assert watcher(world, 0).present == {"a": False}
     assert watcher(world, 1).present == {}
 
@@ -72,11 +72,11 @@ def test_answer_to_one_interest_reaches_all_subscribers_with_history() -> None:
     world, first, second = two_nodes(WhatAmI.CLIENT)
     first.declare_token("a/b")
     second.watch("a/*", True)
-    settle(world)
+    run_until_idle(world)
     connect_again(world)
     assert watcher(world).present == {"a/b": False}
     second.watch("a/b", True)
-    settle(world)
+    run_until_idle(world)
     assert watcher(world, 0).present == {"a/b": True}
     assert watcher(world, 1).present == {"a/b": True}
 
@@ -84,12 +84,12 @@ def test_answer_to_one_interest_reaches_all_subscribers_with_history() -> None:
 def test_node_that_reconnects_gets_its_declarations_again() -> None:
     world, first, second = two_nodes(WhatAmI.CLIENT)
     second.watch("a/*", False)
-    settle(world)
+    run_until_idle(world)
     first.declare_token("a/b")
-    settle(world)
+    run_until_idle(world)
     assert watcher(world).present == {"a/b": True}
     connect_again(world)
     assert watcher(world).present == {"a/b": False}
     second.watch("a/b", True)
-    settle(world)
+    run_until_idle(world)
     assert watcher(world, 0).present == {"a/b": True}

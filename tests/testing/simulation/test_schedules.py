@@ -7,6 +7,8 @@ queryables get a query, which listeners get a token, and which declarations ever
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -14,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.chance import IS_FULL
 from zenlake.keyexpr.matching import includes, intersects
 from zenlake.testing.simulation import World
+from zenlake.testing.simulation.application import Application
 from zenlake.testing.simulation.node import SimulatedNode
 from zenlake.testing.simulation.plan import NodePlan, Plan
 from zenlake.testing.simulation.records import Get, Queryable
@@ -48,11 +51,11 @@ class Schedule(RuleBasedStateMachine):
         self.world = World(1, three_nodes(WhatAmI.PEER))
 
     @initialize(second=st.sampled_from((WhatAmI.PEER, WhatAmI.CLIENT)))
-    def begins(self, second: WhatAmI) -> None:
+    def start(self, second: WhatAmI) -> None:
         self.world = World(1, three_nodes(second))
         self.world.start()
 
-    def settle(self) -> None:
+    def run_until_idle(self) -> None:
         self.world.timeline.run_until(self.world.timeline.now + STEP_S)
 
     # The model.
@@ -63,7 +66,7 @@ class Schedule(RuleBasedStateMachine):
         others = [[node] for node in self.world.nodes if node not in clients]
         return [*others, [node for node in clients if node is not source], [source]]
 
-    def check_asked(self, get: Get) -> None:
+    def check_receivers(self, get: Get) -> None:
         for nodes in self.regions(get.node):
             asked = {one for one in self.queryables(nodes, get.key) if get.number in one.received}
             assert asked in self.choices(get, nodes), [str(one) for one in asked]
@@ -87,47 +90,45 @@ class Schedule(RuleBasedStateMachine):
 
     # Steps.
 
+    def run(self, name: int, operation: Callable[[Application], None]) -> None:
+        """Run an operation of a node's application."""
+        node = self.world.nodes[name]
+        node.run(lambda: operation(self.world.application(node)))
+
     @rule(name=names, key=keys)
     def subscribes(self, name: int, key: str) -> None:
-        node = self.world.nodes[name]
-        node.run(lambda: self.world.application(node).subscribe(key))
+        self.run(name, lambda application: application.subscribe(key))
 
     @rule(name=names, key=keys, is_complete=st.booleans())
     def serves(self, name: int, key: str, is_complete: bool) -> None:
-        node = self.world.nodes[name]
-        node.run(lambda: self.world.application(node).serve(key, is_complete))
+        self.run(name, lambda application: application.serve(key, is_complete))
 
     @rule(name=names, key=keys)
-    def is_present(self, name: int, key: str) -> None:
-        node = self.world.nodes[name]
-        node.run(lambda: self.world.application(node).declare_token(key))
+    def declares_token(self, name: int, key: str) -> None:
+        self.run(name, lambda application: application.declare_token(key))
 
     @rule(name=names, key=keys, with_history=st.booleans())
     def watches(self, name: int, key: str, with_history: bool) -> None:
-        node = self.world.nodes[name]
-        node.run(lambda: self.world.application(node).watch(key, with_history))
+        self.run(name, lambda application: application.watch(key, with_history))
 
     @rule(name=names, key=keys, is_querier=st.booleans())
-    def declares_speaker(self, name: int, key: str, is_querier: bool) -> None:
-        node = self.world.nodes[name]
-        application = self.world.application(node)
-        node.run(lambda: application.declare_speaker(key, is_querier, listens=True))
+    def declares_source(self, name: int, key: str, is_querier: bool) -> None:
+        self.run(
+            name, lambda application: application.declare_source(key, is_querier, listens=True)
+        )
 
     @rule(name=names, choice=st.integers(0, 100))
     def undeclares(self, name: int, choice: int) -> None:
-        node = self.world.nodes[name]
-        if live := self.world.ledger.live(node):
+        if live := self.world.ledger.live(self.world.nodes[name]):
             record = live[choice % len(live)]
-            node.run(lambda: self.world.application(node).undeclare(record))
+            self.run(name, lambda application: application.undeclare(record))
 
     @rule(name=names, key=keys, count=st.integers(1, 3))
     def publishes(self, name: int, key: str, count: int) -> None:
         """The ledger promises each publication to all subscribers in reach."""
-        node = self.world.nodes[name]
-        application = self.world.application(node)
         for _ in range(count):
-            node.run(lambda: application.publish(key, QoS(5), 8))
-        self.settle()
+            self.run(name, lambda application: application.publish(key, QoS(5), 8))
+        self.run_until_idle()
         for publication in self.world.ledger.publications[-count:]:
             for subscriber in self.world.ledger.subscribers:
                 if subscriber.is_live:
@@ -135,20 +136,17 @@ class Schedule(RuleBasedStateMachine):
                     assert (publication.number in subscriber.seen) == matches
 
     @rule(name=names, key=keys, aim=targets, mode=modes)
-    def asks(self, name: int, key: str, aim: QueryTarget, mode: ConsolidationMode) -> None:
-        node = self.world.nodes[name]
-        application = self.world.application(node)
-        node.run(lambda: application.get(key, 3.0, aim, mode, None))
+    def queries(self, name: int, key: str, aim: QueryTarget, mode: ConsolidationMode) -> None:
+        self.run(name, lambda application: application.get(key, 3.0, aim, mode, None))
         get = self.world.ledger.gets[-1]
-        self.settle()
-        self.check_asked(get)
+        self.run_until_idle()
+        self.check_receivers(get)
 
     @rule(name=names, key=keys)
-    def asks_for_tokens(self, name: int, key: str) -> None:
-        node = self.world.nodes[name]
-        node.run(lambda: self.world.application(node).get_liveliness(key, 3.0))
+    def queries_tokens(self, name: int, key: str) -> None:
+        self.run(name, lambda application: application.get_liveliness(key, 3.0))
         get = self.world.ledger.gets[-1]
-        self.settle()
+        self.run_until_idle()
         tokens = self.world.ledger.tokens
         assert get.keys == {one.key for one in tokens if one.is_live and intersects(one.key, key)}
 
@@ -157,19 +155,19 @@ class Schedule(RuleBasedStateMachine):
         node = self.world.nodes[name]
         self.world.application(node).leave()
         node.close()
-        self.settle()
+        self.run_until_idle()
         self.world.restart(node, keeps_zid)
-        self.settle()
+        self.run_until_idle()
 
     # Invariants.
 
     @invariant()
-    def everybody_knows_what_there_is(self) -> None:
-        self.settle()
+    def declarations_are_known_everywhere(self) -> None:
+        self.run_until_idle()
         self.world.check()
 
     def teardown(self) -> None:
-        self.settle()
+        self.run_until_idle()
         self.world.end()
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from tests.vectors import ENCODINGS
 from tests.vectors.vector import EncodingVector
+from tests.wire.written import written
 from zenlake.errors import LocalError
 from zenlake.wire import Encoding
 from zenlake.wire.primitives import Malformed
 from zenlake.wire.values.encoding import read_encoding, write_encoding
-from zenlake.wire.writer import BytesWriter
 
 # The table of the reference, read row by row: id name, id name, id name.
 TABLE = """
@@ -37,17 +37,11 @@ _CELLS = TABLE.split()
 NAMES = dict(zip(map(int, _CELLS[::2]), _CELLS[1::2], strict=True))
 
 
-def written(encoding: Encoding) -> bytes:
-    out = BytesWriter()
-    write_encoding(out, encoding)
-    return out.getvalue()
-
-
 @pytest.mark.parametrize("vector", ENCODINGS, ids=lambda vector: vector.text)
 def test_vectors(vector: EncodingVector) -> None:
     data = bytes.fromhex(vector.hex)
     assert read_encoding(data, 0, len(data)) == (vector.encoding, len(data))
-    assert written(vector.encoding) == data
+    assert written(write_encoding, vector.encoding) == data
     assert str(vector.encoding) == vector.text
     assert Encoding.parse(vector.text) == vector.encoding
 
@@ -63,7 +57,7 @@ def test_name_and_number_belong_together(id: int, name: str) -> None:
     assert Encoding.parse(f"{name};") == Encoding(id)
     assert Encoding.parse(f"{name};a;b") == Encoding(id, b"a;b")
     assert str(Encoding(id, b"a;b")) == f"{name};a;b"
-    data = written(Encoding(id))
+    data = written(write_encoding, Encoding(id))
     assert data == bytes([id << 1])
     assert read_encoding(data, 0, 1) == (Encoding(id), 1)
 
@@ -89,7 +83,7 @@ def test_unknown_numbers_print_as_such() -> None:
 @pytest.mark.parametrize("schema", [None, b"", b"x" * 255, b"\xff\x00"])
 def test_schema_is_kept_as_bytes(schema: bytes | None) -> None:
     for id in (0, 52, 53, 63, 64, 0xFFFF):
-        data = written(Encoding(id, schema))
+        data = written(write_encoding, Encoding(id, schema))
         assert read_encoding(data, 0, len(data)) == (Encoding(id, schema), len(data))
     assert str(Encoding(4, b"\xff")) == "text/plain;\\xff"
 

@@ -7,10 +7,10 @@ import random
 import pytest
 
 from tests.vectors import TIMESTAMPS
+from tests.wire.written import written
 from zenlake.errors import LocalError
 from zenlake.wire import Del, Push, Timestamp, WireExpr, ZenohId, encode
 from zenlake.wire.values.timestamp import ntp64_of_ns, read_timestamp, write_timestamp
-from zenlake.wire.writer import BytesWriter
 
 BB = ZenohId.parse("bb")
 
@@ -20,9 +20,7 @@ def test_vectors(vector: object) -> None:
     data = bytes.fromhex(vector.hex)  # type: ignore[attr-defined]  # a TimestampVector
     timestamp: Timestamp = vector.timestamp  # type: ignore[attr-defined]  # a TimestampVector
     assert read_timestamp(data, 0, len(data)) == (timestamp, len(data))
-    out = BytesWriter()
-    write_timestamp(out, timestamp)
-    assert out.getvalue() == data
+    assert written(write_timestamp, timestamp) == data
 
 
 @pytest.mark.parametrize(("fraction", "ns"), [(0, 0), (1, 1), (5, 2), (429496730, 100000001)])

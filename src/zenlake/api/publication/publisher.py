@@ -55,7 +55,7 @@ class Publisher(DeclaredWithMatching):
         made._put = session.core.put
         made._plain = PlainPut(session.core.publications, publication)
         made._put_plain = made._plain.put
-        made._find_shortcut = session.core.find_shortcut
+        made._find_shortcut = session.core.publications.find_shortcut
         return made
 
     @property

@@ -77,7 +77,7 @@ class CancellableSink(Sink):
             return  # the query is not started yet; `get_with_handler` cancels it afterwards
         if query.is_open:
             with self._session.locked:
-                self._session.core.cancel(query)
+                query.abandon()
                 self._sink.discard()
         else:
             self._sink.discard()

@@ -6,12 +6,12 @@ from zenlake.columnar.fields import Field, field_of, has_columns
 from zenlake.columnar.generate.leaf_kernel import LeafKernel
 from zenlake.columnar.generate.names import kernel_name
 from zenlake.wire.definitions import LAYOUTS
-from zenlake.wire.generate.source import Source
+from zenlake.wire.generate.code import Code
 from zenlake.wire.layout import ChainRow, Enc, ExtRow, FieldRow, Layout, WireType
 
 
 class ExtensionKernel:
-    def __init__(self, out: Source, layout: Layout, leaves: LeafKernel) -> None:
+    def __init__(self, out: Code, layout: Layout, leaves: LeafKernel) -> None:
         self.out = out
         self.layout = layout
         self.leaves = leaves
@@ -50,9 +50,9 @@ class ExtensionKernel:
 
     def _remembered(self) -> list[str]:
         """Extensions whose presence decides how another row is read."""
-        asked = [getattr(row, "sliced_if", "") for row in self.layout.rows]
-        asked += [ext.marks for ext in self.layout.extensions]
-        return [ext.attribute for ext in self.layout.extensions if ext.attribute in asked]
+        tested = [getattr(row, "sliced_if", "") for row in self.layout.rows]
+        tested += [ext.marks for ext in self.layout.extensions]
+        return [ext.attribute for ext in self.layout.extensions if ext.attribute in tested]
 
     def _emit_extension(self, ext: ExtRow, chain: ChainRow) -> None:
         out, field = self.out, field_of(self.layout, ext)

@@ -12,8 +12,8 @@ from zenlake.columnar.generate.leaf_kernel import LeafKernel
 from zenlake.columnar.generate.names import kernel_name
 from zenlake.columnar.kinds import BY_FLAG, BY_ID, body_row, kinds, kinds_of, path_of
 from zenlake.wire.definitions import LAYOUTS
+from zenlake.wire.generate.code import Code
 from zenlake.wire.generate.names import bits_expression, bits_value, test_of
-from zenlake.wire.generate.source import Source
 from zenlake.wire.layout import (
     BitsRow,
     BodyRow,
@@ -31,16 +31,8 @@ from zenlake.wire.layout import (
 )
 
 
-def labels(layout: Layout) -> list[str]:
-    """The names of rows in errors."""
-    found = ["header"]
-    for row in layout.rows:
-        found += ["key_scope", "key_suffix"] if isinstance(row, KeyRow) else [row.attribute]
-    return found
-
-
 class LayoutKernel:
-    def __init__(self, out: Source, layout: Layout, places: dict[str, int]) -> None:
+    def __init__(self, out: Code, layout: Layout, places: dict[str, int]) -> None:
         self.out = out
         self.layout = layout
         self.stores = has_columns(layout)

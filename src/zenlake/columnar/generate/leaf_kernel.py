@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zenlake.columnar.failures import failed
 from zenlake.columnar.fields import Field, columns, presence_bits
-from zenlake.wire.generate.source import Source
+from zenlake.wire.generate.code import Code
 from zenlake.wire.layout import WireType
 
 _LENGTH_LIMITS = {"z8": 0xFF, "z16": 0xFFFF, "z32": 0xFFFF_FFFF}
@@ -13,7 +13,7 @@ _LENGTH_LIMITS = {"z8": 0xFF, "z16": 0xFFFF, "z32": 0xFFFF_FFFF}
 class LeafKernel:
     """Emits into one function; `place_of` returns the number of a row's place."""
 
-    def __init__(self, out: Source, places: dict[str, int], name: str) -> None:
+    def __init__(self, out: Code, places: dict[str, int], name: str) -> None:
         self.out = out
         self.places = places
         self.name = name
@@ -118,7 +118,7 @@ def _parts_of_number(field: Field | None) -> tuple[str, ...]:
     return ("value",)
 
 
-def constants(out: Source) -> None:
+def constants(out: Code) -> None:
     """Constants for the offsets of columns and for the bits of `present`."""
     for name, column in columns().items():
         out.line(f"{name.upper()}: Final = {column.begin}")

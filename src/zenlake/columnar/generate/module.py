@@ -10,12 +10,13 @@ from pathlib import Path
 from zenlake.columnar import causes, leaves, values
 from zenlake.columnar.failures import failed
 from zenlake.columnar.fields import WIDTHS, columns, presence_bits, reachable, row_bytes
-from zenlake.columnar.generate.layout_kernel import LayoutKernel, labels
+from zenlake.columnar.generate.layout_kernel import LayoutKernel
 from zenlake.columnar.generate.leaf_kernel import constants
 from zenlake.columnar.generate.names import kernel_name
 from zenlake.columnar.generate.walk_source import COUNT_UNKNOWN, WALK
 from zenlake.wire.definitions import LAYOUTS
-from zenlake.wire.generate.source import Source
+from zenlake.wire.generate.code import Code
+from zenlake.wire.generate.names import labels
 from zenlake.wire.layout import Layout
 
 PACKAGE = Path(__file__).parents[1]
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
 def module_source() -> str:
     places = {name: index for index, name in enumerate(place_names())}
-    body = Source()
+    body = Code()
     constants(body)
     body.line()
     _emit_places(body, places)
@@ -84,7 +85,7 @@ def place_names() -> Iterator[tuple[str, str]]:
         yield from ((layout.name, label) for label in labels(layout))
 
 
-def _emit_places(out: Source, places: dict[tuple[str, str], int]) -> None:
+def _emit_places(out: Code, places: dict[tuple[str, str], int]) -> None:
     inherited = [presence_bits()[name] for name in ("sn", "reliable", "priority")]
     out.line(f"_WORDS_BEGIN: Final = {_first_of(4)}")
     out.line(f"_LONGS_BEGIN: Final = {_first_of(8)}")
@@ -104,7 +105,7 @@ def _first_of(width: int) -> int:
     return min(column.begin for column in columns().values() if column.width == width)
 
 
-def _emit_dispatch(out: Source, layer: str, place: int) -> None:
+def _emit_dispatch(out: Code, layer: str, place: int) -> None:
     """`_<layer>`: one message, chosen by its id."""
     layouts = [layout for layout in LAYOUTS.values() if layout.layer == layer]
     out.line()
@@ -139,7 +140,7 @@ def _imports(text: str) -> str:
         "zenlake.columnar.leaves": _functions_of(leaves.__name__, vars(leaves)),
         "zenlake.columnar.locators": ["skip_locator"],
         "zenlake.columnar.memory": [
-            *("load", *(f"{verb}_{width}" for verb in ("get", "put") for width in WIDTHS)),
+            *("load", *(f"{verb}_{width}" for verb in ("get", "put") for width in WIDTHS))
         ],
         "zenlake.columnar.values": _functions_of(values.__name__, vars(values)),
         "zenlake.limits": ["EXTENSIONS_PER_MESSAGE_MAX"],

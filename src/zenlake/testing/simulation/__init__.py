@@ -5,7 +5,8 @@
 
     timeline    virtual time            journal     the log of a run, and counts
     plan        the network of a seed   world       all nodes, and the course of a run
-    wire, end   a connection            tap, accounts   its messages, decoded and checked
+    wire, wire_end                      a connection
+    unit_check, accounts                its messages, decoded and checked
     node        the real components     application, workload, faults
     records, promises, ledger, reach    which messages must arrive where, and which must not
     model, leftovers                    the state that nodes must have at the end, and must not
@@ -14,8 +15,8 @@ The nodes use the unchanged classes of `protocol`, `routing` and `session`; sock
 clocks are replaced. The same seed always produces the same run.
 """
 
-from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.journal import InvariantError
 from zenlake.testing.simulation.run import Outcome, run_seed
 from zenlake.testing.simulation.world import World
 
-__all__ = ["Failure", "Outcome", "World", "run_seed"]
+__all__ = ["InvariantError", "Outcome", "World", "run_seed"]

@@ -7,32 +7,24 @@ from typing import TYPE_CHECKING
 from zenlake.keyexpr.matching import intersects
 from zenlake.session import Locality
 from zenlake.session.incoming_query import IncomingQuery
-from zenlake.session.matching import MatchingSource as SessionMatchingSource
+from zenlake.session.matching import MatchingSource
 from zenlake.session.open_query import OpenQuery
 from zenlake.session.queries import QuerySpec
-from zenlake.testing.simulation.items import Asked
-from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.items import ReceivedQuery
+from zenlake.testing.simulation.journal import InvariantError
 from zenlake.testing.simulation.records import (
     Get,
-    MatchingRecord,
-    MatchingSource,
+    ListenerRecord,
     Publication,
     Queryable,
     Record,
     ReplyRecord,
+    SourceRecord,
     Subscriber,
     Token,
     Watcher,
 )
-from zenlake.wire import (
-    ConsolidationMode,
-    Del,
-    Err,
-    Put,
-    QoS,
-    QueryTarget,
-    Timestamp,
-)
+from zenlake.wire import ConsolidationMode, Del, Err, Put, QoS, QueryTarget, Timestamp
 
 if TYPE_CHECKING:
     from zenlake.testing.simulation.node import SimulatedNode
@@ -63,7 +55,7 @@ class Application:
         record.entity = self.core.declare_subscriber(key, record, origin, now)
 
     def serve(self, key: str, is_complete: bool, origin: Locality = Locality.ANY) -> None:
-        record = Queryable(self.node, key, is_complete, self._asked)
+        record = Queryable(self.node, key, is_complete, self._receive_query)
         record.origin = origin
         self._note("declares %s", record)
         self.ledger.queryables.append(record)
@@ -83,8 +75,8 @@ class Application:
         now = self.node.now()
         record.entity = self.core.declare_liveliness_subscriber(key, record, with_history, now)
 
-    def declare_speaker(self, key: str, is_querier: bool, *, listens: bool) -> None:
-        record = MatchingSource(self.node, key, is_querier)
+    def declare_source(self, key: str, is_querier: bool, *, listens: bool) -> None:
+        record = SourceRecord(self.node, key, is_querier)
         self._note("declares %s, querier %s", record, is_querier)
         self.ledger.sources.append(record)
         now = self.node.now()
@@ -94,7 +86,7 @@ class Application:
             source = self.core.declare_publisher(key, Locality.ANY, now)
         record.entity = source
         if listens:
-            listener = MatchingRecord(self.node, record)
+            listener = ListenerRecord(self.node, record)
             self.ledger.listeners.append(listener)
             listener.entity = self.core.declare_matching_listener(source, listener, now)
 
@@ -103,16 +95,16 @@ class Application:
         assert record.entity is not None
         self.core.undeclare(record.entity, self.node.now())
         record.close()
-        if isinstance(record, MatchingSource):
+        if isinstance(record, SourceRecord):
             for listener in self.ledger.listeners:
                 if listener.source is record:
                     listener.close()
             self._drop_queries_of(record)
 
-    def _drop_queries_of(self, querier: MatchingSource) -> None:
+    def _drop_queries_of(self, querier: SourceRecord) -> None:
         entity = querier.entity
         for get, query in self._queries.items():
-            if isinstance(entity, SessionMatchingSource) and query.owner_eid == entity.eid:
+            if isinstance(entity, MatchingSource) and query.owner_eid == entity.eid:
                 self.ledger.cancel(get)
 
     # --- publications and queries ----------------------------------------------------------------
@@ -126,7 +118,7 @@ class Application:
         body = Del(attachment=name) if size is None else Put(b"x" * size, attachment=name)
         record = Publication(number, self.node, key, int(qos.priority), body, destination)
         self._note("publishes %s on `%s`, %s bytes", number, key, size)
-        self.ledger.publish(record)
+        self.ledger.record_publication(record)
         prepared = self.core.publications.prepare(key, qos, True, destination, None)
         self.core.put(prepared, body, None, self.node.now())
         self._check_stamp(body.timestamp)
@@ -136,7 +128,7 @@ class Application:
         if stamp is None:
             return
         if self._last_stamp is not None and stamp <= self._last_stamp:
-            raise Failure(f"{self.node.name}: timestamp {stamp} after {self._last_stamp}")
+            raise InvariantError(f"{self.node.name}: timestamp {stamp} after {self._last_stamp}")
         self._last_stamp = stamp
 
     def get(
@@ -145,21 +137,21 @@ class Application:
         timeout_s: float,
         target: QueryTarget,
         mode: ConsolidationMode,
-        querier: MatchingSource | None,
+        querier: SourceRecord | None,
     ) -> None:
         ledger = self.ledger
         number = len(ledger.gets)
         record = Get(number, self.node, key, timeout_s, target, mode, ledger.replies)
         self._note("sends %s, %s, %s", record, target, mode)
-        ledger.ask(record)
+        ledger.record_query(record)
         owner = 0
-        if querier is not None and isinstance(querier.entity, SessionMatchingSource):
+        if querier is not None and isinstance(querier.entity, MatchingSource):
             owner = querier.entity.eid
-        question = QuerySpec(
+        spec = QuerySpec(
             QoS(13), int(timeout_s * 1000), target=target, consolidation=mode, owner_eid=owner
         )
         now = self.node.now()
-        self._queries[record] = self.core.get(key, f"n={number}", question, record, now)
+        self._queries[record] = self.core.get(key, f"n={number}", spec, record, now)
 
     def get_liveliness(self, key: str, timeout_s: float) -> None:
         ledger = self.ledger
@@ -167,7 +159,7 @@ class Application:
         mode, target = ConsolidationMode.NONE, QueryTarget.ALL
         record = Get(number, self.node, key, timeout_s, target, mode, ledger.replies)
         self._note("queries tokens: %s", record)
-        ledger.ask_liveliness(record)
+        ledger.record_liveliness_query(record)
         now = self.node.now()
         query = self.core.liveliness_get(key, record, int(timeout_s * 1000), now)
         self._queries[record] = query
@@ -177,12 +169,12 @@ class Application:
             if query.is_open:
                 self._note("cancels %s", get)
                 self.ledger.cancel(get)
-                self.core.cancel(query)
+                query.abandon()
                 return
 
     # --- answers ---------------------------------------------------------------------------------
 
-    def _asked(self, queryable: Queryable, item: Asked) -> None:
+    def _receive_query(self, queryable: Queryable, item: ReceivedQuery) -> None:
         number = int(item.incoming.parameters.removeprefix("n="))
         get = self.ledger.gets[number]
         if self.node.world.reach.was_settled(get.declared_at):
@@ -205,21 +197,21 @@ class Application:
             self.node.later(delay_s, lambda: self._reply(queryable, item, get, mood < 0.2))
         self.node.later(delay_s, lambda: self._drop(item.incoming))
 
-    def _reply(self, queryable: Queryable, item: Asked, get: Get, is_error: bool) -> None:
+    def _reply(self, queryable: Queryable, item: ReceivedQuery, get: Get, is_error: bool) -> None:
         if item.incoming not in self._unanswered:
             return
         now = self.node.now()
         if is_error:
             self.core.reply_error(item.incoming, item.eid, Err(b"no"), now)
             return
-        asked = item.incoming.key
-        key = queryable.key if "*" not in queryable.key and "*" in asked else asked
-        if not intersects(key, asked):
-            key = asked
+        query_key = item.incoming.key
+        key = queryable.key if "*" not in queryable.key and "*" in query_key else query_key
+        if not intersects(key, query_key):
+            key = query_key
         number = len(self.ledger.replies)
         reply = ReplyRecord(number, get, key)
         self._note("reply %s to %s", number, get)
-        self.ledger.reply(reply, queryable)
+        self.ledger.record_reply(reply, queryable)
         body = Put(b"", attachment=b"%d" % number)
         self.core.reply(item.incoming, item.eid, key, body, None, now)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from random import Random
 from typing import TYPE_CHECKING, Final
@@ -25,12 +26,12 @@ class Faults:
         self._world = world
         self._rng = rng
         self._kinds: list[tuple[str, Callable[[], None]]] = [
-            ("cut with notice", self._cut),
-            ("cut without notice", self._cut_silently),
+            ("cut with notice", partial(self._cut, silently=False)),
+            ("cut without notice", partial(self._cut, silently=True)),
             ("pause", self._pause),
             ("close and restart", self._close),
-            ("kill and restart", self._kill),
-            ("power cut and restart", self._kill_silently),
+            ("kill and restart", partial(self._kill, silently=False)),
+            ("power cut and restart", partial(self._kill, silently=True)),
             ("wall clock jump", self._jump),
         ]
         self._router_kinds = [
@@ -54,13 +55,9 @@ class Faults:
         """All working wires, including those during the handshake."""
         return [wire for wire in self._world.wires if wire.failed_at == inf]
 
-    def _cut(self) -> None:
+    def _cut(self, *, silently: bool) -> None:
         if wires := self._wires():
-            self._rng.choice(wires).cut(silently=False)
-
-    def _cut_silently(self) -> None:
-        if wires := self._wires():
-            self._rng.choice(wires).cut(silently=True)
+            self._rng.choice(wires).cut(silently=silently)
 
     def _pause(self) -> None:
         if nodes := self._running():
@@ -111,13 +108,7 @@ class Faults:
             node.close()
             self._restart(node)
 
-    def _kill(self) -> None:
-        self._end_abruptly(silently=False)
-
-    def _kill_silently(self) -> None:
-        self._end_abruptly(silently=True)
-
-    def _end_abruptly(self, *, silently: bool) -> None:
+    def _kill(self, *, silently: bool) -> None:
         nodes = [node for node in self._world.nodes if node.is_running]
         if nodes:
             node = self._rng.choice(nodes)

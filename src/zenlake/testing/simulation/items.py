@@ -31,9 +31,9 @@ class Error(NamedTuple):
     responder: ResponderId | None
 
 
-class Asked(NamedTuple):
+class ReceivedQuery(NamedTuple):
     incoming: IncomingQuery
     eid: int
 
 
-FACTORY = Factory(Sample, Ok, Error, Asked, bool)
+FACTORY = Factory(Sample, Ok, Error, ReceivedQuery, bool)

@@ -10,7 +10,7 @@ from zenlake.testing.simulation.timeline import Timeline
 _LAST_LINES: Final = 60
 
 
-class Failure(AssertionError):
+class InvariantError(AssertionError):
     """An invariant does not hold."""
 
 

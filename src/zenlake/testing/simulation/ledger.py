@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from zenlake.keyexpr.matching import includes, intersects
-from zenlake.testing.simulation.promises import Party, Promise, Promises, Route
+from zenlake.testing.simulation.promises import NodePath, Party, Promise, Promises
 from zenlake.testing.simulation.records import (
     Get,
-    MatchingRecord,
-    MatchingSource,
+    ListenerRecord,
     Publication,
     Queryable,
     Record,
     ReplyRecord,
+    SourceRecord,
     Subscriber,
     Token,
     Watcher,
@@ -41,8 +41,8 @@ class Ledger:
         self.queryables: list[Queryable] = []
         self.tokens: list[Token] = []
         self.watchers: list[Watcher] = []
-        self.sources: list[MatchingSource] = []
-        self.listeners: list[MatchingRecord] = []
+        self.sources: list[SourceRecord] = []
+        self.listeners: list[ListenerRecord] = []
 
     def live(self, node: SimulatedNode) -> list[Record]:
         """The declarations of a node, listeners before the sources they belong to."""
@@ -56,16 +56,16 @@ class Ledger:
         )
         return [one for group in groups for one in group if one.node is node and one.is_live]
 
-    def _settled(self, node: SimulatedNode, record: Record) -> tuple[Route | None, bool]:
-        """The route from `node` to a record's node, and whether its declaration has arrived."""
-        route = self._world.reach.route(node, record.node)
-        if route is None:
+    def _settled(self, node: SimulatedNode, record: Record) -> tuple[NodePath | None, bool]:
+        """The path from `node` to a record's node, and whether its declaration has arrived."""
+        path = self._world.reach.path(node, record.node)
+        if path is None:
             return None, False
-        ready_at = route.ready_at()
+        ready_at = path.ready_at()
         now = self._world.timeline.now
-        return route, max(ready_at, record.declared_at + 1.0) <= now
+        return path, max(ready_at, record.declared_at + 1.0) <= now
 
-    def publish(self, publication: Publication) -> None:
+    def record_publication(self, publication: Publication) -> None:
         """Record a publication before it is sent, with promises for its receivers."""
         self.publications.append(publication)
         now = self._world.timeline.now
@@ -74,34 +74,34 @@ class Ledger:
                 continue
             if not subscriber.may_receive_from(publication.node, publication.destination):
                 continue
-            route, is_settled = self._settled(publication.node, subscriber)
-            if route is None:
+            path, is_settled = self._settled(publication.node, subscriber)
+            if path is None:
                 continue
-            if is_settled or route.network is None:
-                publication.routes[subscriber] = route
+            if is_settled or path.network is None:
+                publication.paths[subscriber] = path
             if is_settled or publication.node is subscriber.node:
                 what = f"publication {publication.number} `{publication.key}` for {subscriber}"
-                promise = Promise(what, now, route, [subscriber])
+                promise = Promise(what, now, path, [subscriber])
                 publication.promises[subscriber] = self.promises.add(promise)
 
-    def ask(self, get: Get) -> None:
+    def record_query(self, get: Get) -> None:
         """Record a query before it is sent, with promises for the queryables that must get it."""
         self.gets.append(get)
         now = self._world.timeline.now
-        found: list[tuple[Queryable, Route]] = []
+        found: list[tuple[Queryable, NodePath]] = []
         for queryable in self.queryables:
             if not queryable.is_live or not intersects(queryable.key, get.key):
                 continue
             if not queryable.may_receive_from(get.node):
                 continue
-            route, is_settled = self._settled(get.node, queryable)
-            if route is None:
+            path, is_settled = self._settled(get.node, queryable)
+            if path is None:
                 continue
-            get.routes[queryable] = route
+            get.paths[queryable] = path
             if is_settled or queryable.node is get.node:
-                found.append((queryable, route))
+                found.append((queryable, path))
         complete = [
-            (one, route) for one, route in found if one.is_complete and includes(one.key, get.key)
+            (one, path) for one, path in found if one.is_complete and includes(one.key, get.key)
         ]
         if get.target == QueryTarget.BEST_MATCHING and self._has_alternative(get, complete):
             return
@@ -109,11 +109,11 @@ class Ledger:
             promise = self.promises.add(_promise_of_any(get, complete, now))
             get.promises.update((one, promise) for one, _ in complete)
             return
-        for queryable, route in complete if get.target == QueryTarget.ALL_COMPLETE else found:
-            promise = Promise(f"{get} for {queryable}", now, route, [queryable])
+        for queryable, path in complete if get.target == QueryTarget.ALL_COMPLETE else found:
+            promise = Promise(f"{get} for {queryable}", now, path, [queryable])
             get.promises[queryable] = self.promises.add(promise)
 
-    def _has_alternative(self, get: Get, complete: list[tuple[Queryable, Route]]) -> bool:
+    def _has_alternative(self, get: Get, complete: list[tuple[Queryable, NodePath]]) -> bool:
         """Whether the query may go to another queryable instead, one not settled or gone.
 
         It may also go to a gateway of a peer with several gateways that does not forward it: other
@@ -132,28 +132,28 @@ class Ledger:
             for one in self.queryables
         )
 
-    def ask_liveliness(self, get: Get) -> None:
+    def record_liveliness_query(self, get: Get) -> None:
         get.is_liveliness = True
         self.gets.append(get)
         now = self._world.timeline.now
         for token in self.tokens:
             if not token.is_live or not intersects(token.key, get.key):
                 continue
-            route, is_settled = self._settled(get.node, token)
-            if route is not None and (is_settled or token.node is get.node):
-                promise = Promise(f"{get} about {token}", now, route, [token])
+            path, is_settled = self._settled(get.node, token)
+            if path is not None and (is_settled or token.node is get.node):
+                promise = Promise(f"{get} about {token}", now, path, [token])
                 get.token_promises.append((token.key, self.promises.add(promise)))
 
-    def reply(self, reply: ReplyRecord, queryable: Queryable) -> None:
+    def record_reply(self, reply: ReplyRecord, queryable: Queryable) -> None:
         """Record a reply before it is sent, with a promise if the requester must get it."""
         self.replies.append(reply)
         get = reply.get
         now = self._world.timeline.now
-        asked_over = get.routes.get(queryable)
+        query_path = get.paths.get(queryable)
         is_late = now + 1.0 > get.declared_at + get.timeout_s
-        if asked_over is None or is_late or not get.is_live or not asked_over.is_up():
+        if query_path is None or is_late or not get.is_live or not query_path.is_up():
             return
-        back = Route(asked_over.nodes[::-1], asked_over.wires[::-1])
+        back = NodePath(query_path.nodes[::-1], query_path.wires[::-1])
         if back.ready_at() <= now or back.nodes[0] is back.nodes[-1]:
             promise = Promise(f"reply {reply.number} to {get}", now, back, [])
             reply.promise = self.promises.add(promise)
@@ -174,13 +174,13 @@ class Ledger:
             get.check_end()
 
 
-def _promise_of_any(get: Get, complete: list[tuple[Queryable, Route]], now: float) -> Promise:
+def _promise_of_any(get: Get, complete: list[tuple[Queryable, NodePath]], now: float) -> Promise:
     """One of the complete queryables must get the query; excused if any of them is gone."""
-    nodes = dict.fromkeys(node for _, route in complete for node in route.nodes)
-    wires = dict.fromkeys(wire for _, route in complete for wire in route.wires)
-    network = next((route.network for _, route in complete if route.network is not None), None)
-    route = Route(
+    nodes = dict.fromkeys(node for _, path in complete for node in path.nodes)
+    wires = dict.fromkeys(wire for _, path in complete for wire in path.wires)
+    network = next((path.network for _, path in complete if path.network is not None), None)
+    path = NodePath(
         [get.node, *(node for node in nodes if node is not get.node)], list(wires), network
     )
     parties: list[Party] = [one for one, _ in complete]
-    return Promise(f"{get} for any of {len(complete)} that are complete", now, route, parties)
+    return Promise(f"{get} for any of {len(complete)} that are complete", now, path, parties)

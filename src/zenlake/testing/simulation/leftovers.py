@@ -6,7 +6,7 @@ from collections.abc import Sized
 from typing import TYPE_CHECKING
 
 from zenlake.routing.face import Face
-from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.journal import InvariantError
 
 if TYPE_CHECKING:
     from zenlake.testing.simulation.node import SimulatedNode
@@ -17,7 +17,7 @@ def check_gone(face: Face) -> None:
     parts: list[Sized] = [face.interests, face.up_by_id, face.up_interests]
     parts += [face.branches, face.queries, *face.held, *face.announced]
     if any(len(part) for part in parts):
-        raise Failure(f"{face} is gone, but some of its state is left")
+        raise InvariantError(f"{face} is gone, but some of its state is left")
 
 
 def check_nothing_declared(node: SimulatedNode) -> None:
@@ -40,7 +40,7 @@ def check_nothing_declared(node: SimulatedNode) -> None:
                 kept[f"{name}[{kind}] of {face}"] = part
         kept[f"aliased keys of {face}"] = face.aliased_keys
         if face.declaration_count or face.aliased_all:
-            raise Failure(f"{node.name}: {face} still counts declarations")
+            raise InvariantError(f"{node.name}: {face} still counts declarations")
     core = node.core
     kept["subscribers"] = core.subscribers.live
     kept["declared subscribers"] = core.subscribers._declared
@@ -56,15 +56,14 @@ def check_nothing_declared(node: SimulatedNode) -> None:
     kept["liveliness queries"] = core.liveliness._gets
     kept["sources"] = core.matching.sources
     kept["sources with listeners"] = core.matching._watched
-    kept["subscribers of others"] = core.matching._remote_subscribers
-    kept["queryables of others"] = core.matching._remote_queryables
+    kept["subscribers of others"], kept["queryables of others"] = core.matching._remote
     kept["own interests"] = core.interests._by_id
     kept["own interests by content"] = core.interests._by_content
     for name, part in kept.items():
         if len(part):
-            raise Failure(f"{node.name} keeps {len(part)} {name}")
+            raise InvariantError(f"{node.name} keeps {len(part)} {name}")
     if core.queryables.unanswered:
-        raise Failure(f"{node.name} keeps {core.queryables.unanswered} unanswered queries")
+        raise InvariantError(f"{node.name} keeps {core.queryables.unanswered} unanswered queries")
 
 
 def check_no_complaints(node: SimulatedNode, is_lossy: bool) -> None:
@@ -78,12 +77,12 @@ def check_no_complaints(node: SimulatedNode, is_lossy: bool) -> None:
     for name in names:
         count = getattr(node.dispatcher.counters, name)
         if count:
-            raise Failure(f"{node.name} counts {count} {name}")
+            raise InvariantError(f"{node.name} counts {count} {name}")
 
 
 def check_closed(node: SimulatedNode) -> None:
     """Check a node after its links are closed too."""
     if node.ends or len(node.dispatcher.faces) != 1:
-        raise Failure(f"{node.name} keeps {node.dispatcher.faces}")
+        raise InvariantError(f"{node.name} keeps {node.dispatcher.faces}")
     if node.budget.held_bytes:
-        raise Failure(f"{node.name} keeps {node.budget.held_bytes} bytes of fragments")
+        raise InvariantError(f"{node.name} keeps {node.budget.held_bytes} bytes of fragments")

@@ -17,9 +17,9 @@ from zenlake.keyexpr.matching import includes, intersects
 from zenlake.routing.declarations.entity import QUERYABLE, SUBSCRIBER, TOKEN
 from zenlake.routing.face import Face
 from zenlake.session import Locality
-from zenlake.testing.simulation.end import End
-from zenlake.testing.simulation.journal import Failure
-from zenlake.testing.simulation.records import MatchingSource, Queryable, Record
+from zenlake.testing.simulation.journal import InvariantError
+from zenlake.testing.simulation.records import Queryable, Record, SourceRecord
+from zenlake.testing.simulation.wire_end import WireEnd
 from zenlake.wire import WhatAmI
 
 if TYPE_CHECKING:
@@ -54,15 +54,12 @@ class Model:
     def _check_links(self, node: SimulatedNode) -> None:
         for connector in node.connectors:
             if connector.end is None or not connector.end.wire.is_up:
-                raise Failure(f"{node.name} did not connect again")
+                raise InvariantError(f"{node.name} did not connect again")
 
     # --- routing ---------------------------------------------------------------------------------
 
     def _declarations_of(
-        self,
-        kind: int,
-        nodes: Iterable[SimulatedNode],
-        hidden: Locality = Locality.SESSION_LOCAL,
+        self, kind: int, nodes: Iterable[SimulatedNode], hidden: Locality = Locality.SESSION_LOCAL
     ) -> Known:
         """The declarations of nodes, without those whose locality is `hidden`."""
         found: Known = {}
@@ -73,45 +70,49 @@ class Model:
                 found[record.key] = found.get(record.key, False) or complete
         return found
 
-    def _check_face(self, node: SimulatedNode, end: End) -> None:
+    def _check_face(self, node: SimulatedNode, end: WireEnd) -> None:
+        """Check the declarations that a node knows of a neighbour, unless both are routers."""
         other = end.wire.other(end).node
+        if other.role == WhatAmI.ROUTER == node.role:
+            return
         for kind in (SUBSCRIBER, QUERYABLE, TOKEN):
             known = _held(end, kind)
-            if other.role == WhatAmI.ROUTER == node.role:
-                continue
             if node.role == WhatAmI.CLIENT or other.role == WhatAmI.ROUTER:
-                visible = self._declarations_of(kind, self._world.reach.behind(other, node))
-                wanted = self._wanted(kind, node, visible)
-                # A gateway that is below others itself may not know other complete queryables
-                # for a key that no interest covers any more.
-                exact = wanted if other.is_below_others else known
-                extra = {key for key in known if key not in visible}
-                extra |= {key for key in exact if known.get(key) != visible.get(key)}
-                peer = node if node.role == WhatAmI.PEER else other
-                missing = {key for key in wanted if key not in known}
-                if kind == TOKEN:
-                    # If a node has a token on the same key, the end of another node's token is not
-                    # announced to it.
-                    extra -= self._declarations_of(
-                        kind, [node, *self._world.reach.clients_of(node)]
-                    ).keys()
-                if peer.role == WhatAmI.PEER and len(self._world.reach.routers_of(peer)) > 1:
-                    # A peer's declarations to one router come back through another, except tokens:
-                    # only the router that the peer declared a token to announces it.
-                    own = self._declarations_of(
-                        kind, [peer, *self._world.reach.clients_of(peer)]
-                    ).keys()
-                    extra -= own
-                    missing -= own if kind == TOKEN else set()
-                if extra or missing:
-                    raise _wrong(node, other, kind, known, wanted)
+                self._check_gateway(node, other, kind, known)
                 continue
-            nodes = [other]
-            if other.role == WhatAmI.PEER:
-                nodes.extend(self._world.reach.clients_of(other))
+            nodes = self._with_clients(other) if other.role == WhatAmI.PEER else [other]
             wanted = self._declarations_of(kind, nodes)
             if known != wanted:
                 raise _wrong(node, other, kind, known, wanted)
+
+    def _check_gateway(
+        self, node: SimulatedNode, gateway: SimulatedNode, kind: int, known: Known
+    ) -> None:
+        """Check the declarations that a node knows of its gateway."""
+        visible = self._declarations_of(kind, self._world.reach.behind(gateway, node))
+        wanted = self._wanted(kind, node, visible)
+        # A gateway that is below others itself may not know other complete queryables for a key
+        # that no interest covers any more.
+        exact = wanted if gateway.is_below_others else known
+        extra = {key for key in known if key not in visible}
+        extra |= {key for key in exact if known.get(key) != visible.get(key)}
+        missing = {key for key in wanted if key not in known}
+        if kind == TOKEN:
+            # If a node has a token on the same key, the end of another node's token is not
+            # announced to it.
+            extra -= self._declarations_of(kind, self._with_clients(node)).keys()
+        peer = node if node.role == WhatAmI.PEER else gateway
+        if peer.role == WhatAmI.PEER and len(self._world.reach.routers_of(peer)) > 1:
+            # A peer's declarations to one router come back through another, except tokens: only
+            # the router that the peer declared a token to announces it.
+            own = self._declarations_of(kind, self._with_clients(peer)).keys()
+            extra -= own
+            missing -= own if kind == TOKEN else set()
+        if extra or missing:
+            raise _wrong(node, gateway, kind, known, wanted)
+
+    def _with_clients(self, node: SimulatedNode) -> list[SimulatedNode]:
+        return [node, *self._world.reach.clients_of(node)]
 
     def _check_sources(self, node: SimulatedNode) -> None:
         """A router knows the declarations of each other router's application and neighbours."""
@@ -119,7 +120,7 @@ class Model:
         routers, _ = reach.network_of(node)
         sources = node.sources()
         if extra := sources.keys() - {other.zid for other in routers}:
-            raise Failure(f"{node.name} knows of routers that are gone: {extra}")
+            raise InvariantError(f"{node.name} knows of routers that are gone: {extra}")
         for other in routers[1:]:
             for kind in (SUBSCRIBER, QUERYABLE, TOKEN):
                 source = sources.get(other.zid)
@@ -131,22 +132,22 @@ class Model:
     def _wanted(self, kind: int, node: SimulatedNode, visible: Known) -> Known:
         """The visible declarations that match an interest of the node or its clients."""
         ledger = self._world.ledger
-        askers = [node, *self._world.reach.clients_of(node)]
-        asked: list[Record]
+        interested = self._with_clients(node)
+        records: list[Record]
         if kind == TOKEN:
             # Without history the interest is in future tokens only.
-            asked = [one for one in ledger.watchers if one.with_history]
+            records = [one for one in ledger.watchers if one.with_history]
         else:
             is_querier = kind == QUERYABLE
-            asked = [one for one in ledger.sources if one.is_querier == is_querier]
-        keys = [one.key for one in asked if one.node in askers and one.is_live]
+            records = [one for one in ledger.sources if one.is_querier == is_querier]
+        keys = [one.key for one in records if one.node in interested and one.is_live]
         return {
             key: complete
             for key, complete in visible.items()
             if any(intersects(key, one) for one in keys)
         }
 
-    def _check_symmetry(self, end: End) -> None:
+    def _check_symmetry(self, end: WireEnd) -> None:
         """The declarations that one side sent must be stored on the other."""
         other = end.wire.other(end)
         assert end.face is not None
@@ -156,7 +157,7 @@ class Model:
             if announced != received:
                 names = f"{end.node.name} declared to {other.node.name}"
                 text = f"{names} {sorted(announced)} of kind {kind}, which has {sorted(received)}"
-                raise Failure(text)
+                raise InvariantError(text)
 
     # --- applications ----------------------------------------------------------------------------
 
@@ -186,7 +187,7 @@ class Model:
             if listener.is_matching != is_matching:
                 raise listener.fail(f"it got {listener.is_matching}, expected {is_matching}")
 
-    def _matches(self, source: MatchingSource) -> bool:
+    def _matches(self, source: SourceRecord) -> bool:
         """Whether a source matches; queryables of others must include its key (§2.3)."""
         kind = QUERYABLE if source.is_querier else SUBSCRIBER
         own = self._declarations_of(kind, [source.node], Locality.REMOTE)
@@ -198,7 +199,7 @@ class Model:
         return any(intersects(key, source.key) for key in others)
 
 
-def _held(end: End, kind: int) -> Known:
+def _held(end: WireEnd, kind: int) -> Known:
     assert end.face is not None
     return _held_by(end.face, kind)
 
@@ -212,6 +213,6 @@ def _held_by(face: Face, kind: int) -> Known:
 
 def _wrong(
     node: SimulatedNode, other: SimulatedNode, kind: int, known: Known, wanted: Known
-) -> Failure:
+) -> InvariantError:
     name = ("subscribers", "queryables", "tokens")[kind]
-    return Failure(f"{node.name} knows {name} {known} of {other.name}, expected {wanted}")
+    return InvariantError(f"{node.name} knows {name} {known} of {other.name}, expected {wanted}")

@@ -18,11 +18,11 @@ from zenlake.routing.face import Face
 from zenlake.routing.settings import RoutingSettings
 from zenlake.routing.work import UNLIMITED
 from zenlake.session import SessionCore, SessionSettings
-from zenlake.testing.simulation.end import TURN_S, End
 from zenlake.testing.simulation.items import FACTORY
-from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.journal import InvariantError
 from zenlake.testing.simulation.leftovers import check_gone
 from zenlake.testing.simulation.plan import NodePlan
+from zenlake.testing.simulation.wire_end import TURN_S, WireEnd
 from zenlake.wire import CloseReason, WhatAmI, ZenohId
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Connector:
         self._first = 0
         self._next = 0
         self._pause_s = 1.0
-        self.end: End | None = None
+        self.end: WireEnd | None = None
 
     def connect(self) -> None:
         target = self._group[self._next % len(self._group)]
@@ -53,7 +53,7 @@ class Connector:
         if self.end is None:
             self._try_later()
 
-    def lost(self, end: End) -> None:
+    def lost(self, end: WireEnd) -> None:
         if end is self.end:
             if end.transport is not None:
                 self._pause_s = 1.0
@@ -99,8 +99,8 @@ class SimulatedNode:
         self.pauses: list[tuple[float, float]] = []
         self.wall_offset_ns = rng.choice((0, 0, -300_000_000, 3_600_000_000_000))
         self.budget = ReassemblyBudget()
-        self.ends: list[End] = []
-        self.touched: dict[End, None] = {}
+        self.ends: list[WireEnd] = []
+        self.touched: dict[WireEnd, None] = {}
         """The ends of wires with something to send."""
         self.leaving: list[Face] = []
         """Faces that are being removed."""
@@ -110,9 +110,7 @@ class SimulatedNode:
         self._waiting: deque[Callable[[], None]] = deque()
         self._alarm_at = inf
         routing = RoutingSettings(
-            timestamping=plan.is_timestamping,
-            wall_ns=self.wall_ns,
-            link_weights=self._weights(),
+            timestamping=plan.is_timestamping, wall_ns=self.wall_ns, link_weights=self._weights()
         )
         self.dispatcher = Dispatcher(zid, plan.role, routing)
         if plan.is_found:
@@ -154,7 +152,7 @@ class SimulatedNode:
         return self.rng.randbytes(count)
 
     def _complain(self, text: str) -> None:
-        raise Failure(f"{self.name}: {text}")
+        raise InvariantError(f"{self.name}: {text}")
 
     # --- actions ---------------------------------------------------------------------------------
 
@@ -186,12 +184,12 @@ class SimulatedNode:
             self._waiting.append(action)
             return
         action()
-        self.settle()
+        self.flush_outputs()
 
     def later(self, delay_s: float, action: Callable[[], None]) -> None:
         self.timeline.call_in(delay_s, lambda: self.run(action))
 
-    def settle(self) -> None:
+    def flush_outputs(self) -> None:
         """Serve sinks, wires and timers; called after each action."""
         for sink in self.core.pop_touched():
             sink.after_unlock()
@@ -215,14 +213,14 @@ class SimulatedNode:
     def start(self) -> None:
         for connector in self.connectors:
             connector.connect()
-        self.settle()
+        self.flush_outputs()
 
     def admit(self, zid: ZenohId) -> CloseReason | None:
         """Refuse a second session with a neighbour."""
         known = any(end.face is not None and end.face.zid == zid for end in self.ends)
         return CloseReason.MAX_LINKS if known else None
 
-    def lost(self, end: End) -> None:
+    def lost(self, end: WireEnd) -> None:
         if self.is_running:
             for connector in self.connectors:
                 connector.lost(end)
@@ -245,7 +243,7 @@ class SimulatedNode:
             self._alarm_at = at
             self.timeline.call_at(at, lambda: self._ring(at))
 
-    def expect(self, end: End) -> None:
+    def expect(self, end: WireEnd) -> None:
         """Schedule the deadlines of a session that is open."""
         deadline = end.next_deadline()
         if deadline is not None:

@@ -96,7 +96,7 @@ def make_router_plan(rng: Random, routers: int = 0, *, two_homes: bool = False) 
     """Routers in a line, ring, star or mesh; peers below some, and clients of all kinds.
 
     A peer is linked to one router, and peers that are linked to each other to the same one; or,
-    with `two_homes`, it is the only peer of two routers. Then there is one route between any two
+    with `two_homes`, it is the only peer of two routers. Then there is one path between any two
     nodes, except between routers. A peer without other peers may move to another router.
     """
     routers = routers or rng.choice((1, 2, 2, 3, 3, 4, 4, 5))

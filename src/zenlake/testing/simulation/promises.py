@@ -1,6 +1,6 @@
 """Promises: messages that must arrive, and the excuses for those that do not.
 
-A message that a node sends over a route without recent changes must arrive, unless the route
+A message that a node sends over a path without recent changes must arrive, unless the path
 breaks or the receiver leaves before it can arrive.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Final, Protocol
 
-from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.journal import InvariantError
 
 if TYPE_CHECKING:
     from zenlake.testing.simulation.node import SimulatedNode
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from zenlake.testing.simulation.wire import Wire
 
 SETTLE_S: Final = 1.0
-"""After this time every node on a route knows a declaration."""
+"""After this time every node on a path knows a declaration."""
 ARRIVAL_S: Final = 1.0
 """The time in which a message arrives if it arrives at all, without pauses."""
 
@@ -28,7 +28,7 @@ class Party(Protocol):
     closed_at: float
 
 
-class Route:
+class NodePath:
     """The nodes between two sessions, both included, and the wires between them.
 
     If it leads through several routers, it includes all that are linked to each other: the routers
@@ -56,29 +56,29 @@ class Route:
 
 
 class Promise:
-    """A message sent at `made_at` by the first node of `route`, to be received by `parties`."""
+    """A message sent at `made_at` by the first node of `path`, to be received by `parties`."""
 
-    def __init__(self, what: str, made_at: float, route: Route, parties: list[Party]) -> None:
+    def __init__(self, what: str, made_at: float, path: NodePath, parties: list[Party]) -> None:
         self.what = what
         self.made_at = made_at
-        self.route = route
+        self.path = path
         self.parties = parties
         self.is_kept = False
 
     def is_excused(self) -> bool:
-        route = self.route
+        path = self.path
         last = self.made_at + ARRIVAL_S
-        for node in route.nodes:
+        for node in path.nodes:
             last += sum(stop - start for start, stop in node.pauses if stop > self.made_at)
-        origin = route.nodes[0]
+        origin = path.nodes[0]
         if any(party.closed_at <= last for party in self.parties):
             return True
-        if any(node.stopped_at is not None and node.stopped_at <= last for node in route.nodes[1:]):
+        if any(node.stopped_at is not None and node.stopped_at <= last for node in path.nodes[1:]):
             return True
-        if route.network is not None and route.network.has_changed(self.made_at, last):
+        if path.network is not None and path.network.has_changed(self.made_at, last):
             return True
         # A node that closes a wire sends everything else before.
-        return any(wire.failed_at <= last and wire.closed_by is not origin for wire in route.wires)
+        return any(wire.failed_at <= last and wire.closed_by is not origin for wire in path.wires)
 
 
 class Promises:
@@ -95,6 +95,8 @@ class Promises:
         """Check that each promised message has arrived or is excused, when the network is idle."""
         for promise in self._open:
             if not promise.is_kept and not promise.is_excused():
-                names = "-".join(node.name for node in promise.route.nodes)
-                raise Failure(f"{promise.what} at {promise.made_at:.4f} over {names} never arrived")
+                names = "-".join(node.name for node in promise.path.nodes)
+                raise InvariantError(
+                    f"{promise.what} at {promise.made_at:.4f} over {names} never arrived"
+                )
         self._open.clear()

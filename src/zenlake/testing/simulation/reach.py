@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final
 
-from zenlake.testing.simulation.promises import Route
+from zenlake.testing.simulation.promises import NodePath
 from zenlake.testing.simulation.wire import Wire
 from zenlake.wire import WhatAmI
 
@@ -64,17 +64,12 @@ class Reach:
                 return end.wire
         return None
 
-    def _above(self, node: SimulatedNode, roles: tuple[WhatAmI, ...]) -> SimulatedNode | None:
-        for end in node.ends:
-            if end.wire.is_up and end.wire.other(end).node.role in roles:
-                return end.wire.other(end).node
-        return None
-
     def gateway(self, node: SimulatedNode) -> SimulatedNode | None:
         """The gateway of a client; a peer or router is its own."""
         if node.role != WhatAmI.CLIENT:
             return node
-        return self._above(node, (WhatAmI.PEER, WhatAmI.ROUTER))
+        others = (end.wire.other(end).node for end in node.ends if end.wire.is_up)
+        return next((other for other in others if other.role != WhatAmI.CLIENT), None)
 
     def routers_of(self, node: SimulatedNode) -> list[SimulatedNode]:
         """The routers above a peer; a router is its own."""
@@ -96,16 +91,16 @@ class Reach:
                         routers.append(other)
         return routers, list(wires)
 
-    # --- routes ----------------------------------------------------------------------------------
+    # --- paths -----------------------------------------------------------------------------------
 
-    def route(self, source: SimulatedNode, to: SimulatedNode) -> Route | None:
-        """The only current route between two sessions, if there is one."""
+    def path(self, source: SimulatedNode, to: SimulatedNode) -> NodePath | None:
+        """The only current path between two sessions, if there is one."""
         if source is to:
-            return Route([source], [])
+            return NodePath([source], [])
         first, last = self.gateway(source), self.gateway(to)
         if first is None or last is None:
             return None
-        middle = self._between(first, last)
+        middle = self._path_between(first, last)
         if middle is None:
             return None
         nodes, wires = list(middle.nodes), list(middle.wires)
@@ -115,15 +110,15 @@ class Reach:
                 assert wire is not None
                 nodes.insert(at if at == 0 else len(nodes), node)
                 wires.append(wire)
-        return Route(nodes, wires, middle.network)
+        return NodePath(nodes, wires, middle.network)
 
-    def _between(self, first: SimulatedNode, last: SimulatedNode) -> Route | None:
-        """The route between two nodes that are not clients."""
+    def _path_between(self, first: SimulatedNode, last: SimulatedNode) -> NodePath | None:
+        """The path between two nodes that are not clients."""
         if first is last:
-            return Route([first], [])
+            return NodePath([first], [])
         direct = self.wire_between(first, last)
         if WhatAmI.PEER == first.role == last.role and direct is not None:
-            return Route([first, last], [direct])
+            return NodePath([first, last], [direct])
         entries, exits = self.routers_of(first), self.routers_of(last)
         if not entries or not exits:
             return None
@@ -142,15 +137,15 @@ class Reach:
             # A peer that may have other routers decides which of them forwards which messages.
             is_simple = all(len(node.plan.connects) < 2 for node in (first, last))
             nodes = list(dict.fromkeys((first, entries[0], last)))
-            return Route(nodes, wires, None if is_simple else self)
+            return NodePath(nodes, wires, None if is_simple else self)
         nodes = list(dict.fromkeys((first, *routers)))
         if last in nodes:
             nodes.remove(last)
-        return Route([*nodes, last], [*wires, *network], self)
+        return NodePath([*nodes, last], [*wires, *network], self)
 
     def reachable(self, node: SimulatedNode) -> list[SimulatedNode]:
         nodes = self._world.nodes
-        return [other for other in nodes if other is not node and self.route(node, other)]
+        return [other for other in nodes if other is not node and self.path(node, other)]
 
     def clients_of(self, node: SimulatedNode) -> list[SimulatedNode]:
         return [

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from zenlake.keyexpr.matching import intersects
 from zenlake.session import Locality, Sink
 from zenlake.session.core import Entity
-from zenlake.testing.simulation.items import Asked, Error, Ok, Sample
-from zenlake.testing.simulation.journal import Failure
-from zenlake.testing.simulation.promises import Promise, Route
+from zenlake.testing.simulation.items import Error, Ok, ReceivedQuery, Sample
+from zenlake.testing.simulation.journal import InvariantError
+from zenlake.testing.simulation.promises import NodePath, Promise
 from zenlake.wire import ConsolidationMode, Del, Put, QueryTarget, WhatAmI
 
 if TYPE_CHECKING:
@@ -44,17 +44,17 @@ class Record(Sink):
 
     def push(self, item: object) -> None:
         if self.closed_at < inf:
-            raise Failure(f"{self} gets something after its end")
+            raise InvariantError(f"{self} gets something after its end")
         self.receive(item)
 
     def receive(self, item: object) -> None:
-        raise Failure(f"{self} gets something")
+        raise InvariantError(f"{self} gets something")
 
     def close(self) -> None:
         self.closed_at = min(self.closed_at, self.node.timeline.now)
 
-    def fail(self, text: str) -> Failure:
-        return Failure(f"{self}: {text}")
+    def fail(self, text: str) -> InvariantError:
+        return InvariantError(f"{self}: {text}")
 
 
 class Publication:
@@ -76,7 +76,7 @@ class Publication:
         self.key = key
         self.priority = priority
         self.body = body
-        self.routes: dict[Subscriber, Route] = {}
+        self.paths: dict[Subscriber, NodePath] = {}
         self.promises: dict[Subscriber, Promise] = {}
 
 
@@ -109,9 +109,9 @@ class Subscriber(Record):
         promise = publication.promises.get(self)
         if promise is not None:
             promise.is_kept = True
-        route = publication.routes.get(self)
-        if route is not None:
-            lane = (publication.node, publication.priority, route.numbers)
+        path = publication.paths.get(self)
+        if path is not None:
+            lane = (publication.node, publication.priority, path.numbers)
             if self._last.get(lane, -1) > number:
                 raise self.fail(f"publication {number} arrived after {self._last[lane]}")
             self._last[lane] = number
@@ -125,19 +125,19 @@ class Queryable(Record):
         node: SimulatedNode,
         key: str,
         is_complete: bool,
-        asked: Callable[[Queryable, Asked], None],
+        receive_query: Callable[[Queryable, ReceivedQuery], None],
     ) -> None:
         super().__init__(node, key)
         self.is_complete = is_complete
-        self._asked = asked
+        self._receive_query = receive_query
         self.received: set[int] = set()
 
     def receive(self, item: object) -> None:
-        assert isinstance(item, Asked)
+        assert isinstance(item, ReceivedQuery)
         number = int(item.incoming.parameters.removeprefix("n="))
         if not intersects(self.key, item.incoming.key):
             raise self.fail(f"query {number} on `{item.incoming.key}` does not match")
-        self._asked(self, item)
+        self._receive_query(self, item)
 
 
 class ReplyRecord:
@@ -169,7 +169,7 @@ class Get(Record):
         self.target = target
         self.mode = mode
         self.is_liveliness = False
-        self.routes: dict[Queryable, Route] = {}
+        self.paths: dict[Queryable, NodePath] = {}
         self.promises: dict[Queryable, Promise] = {}
         self.token_promises: list[tuple[str, Promise]] = []
         self.keys: set[str] = set()
@@ -268,7 +268,7 @@ class Watcher(Record):
         return any(token.node is self.node and token.closed_at < inf for token in tokens)
 
 
-class MatchingSource(Record):
+class SourceRecord(Record):
     """A publisher or querier."""
 
     def __init__(self, node: SimulatedNode, key: str, is_querier: bool) -> None:
@@ -276,10 +276,10 @@ class MatchingSource(Record):
         self.is_querier = is_querier
 
 
-class MatchingRecord(Record):
+class ListenerRecord(Record):
     """A matching listener: it gets only changes."""
 
-    def __init__(self, node: SimulatedNode, source: MatchingSource) -> None:
+    def __init__(self, node: SimulatedNode, source: SourceRecord) -> None:
         super().__init__(node, source.key)
         self.source = source
         self.is_matching = False

@@ -7,7 +7,7 @@ their neighbour assigned in its link states.
 from __future__ import annotations
 
 from zenlake.testing.simulation.accounts import Accounts, Side, resolve
-from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.journal import InvariantError
 from zenlake.wire import (
     Declare,
     DeclareFinal,
@@ -43,7 +43,7 @@ class RouterAccounts(Accounts):
     def read(self, side: int, message: NetworkMessage) -> None:
         mine, theirs = self._routers[side], self._routers[1 - side]
         if isinstance(message, Interest):
-            raise Failure("a router sends an interest to a router")
+            raise InvariantError("a router sends an interest to a router")
         if isinstance(message, Oam):
             self._describe(mine, message)
         elif isinstance(message, Push | Request):
@@ -61,11 +61,13 @@ class RouterAccounts(Accounts):
         for state in states:
             for psid in (state.psid, *state.links):
                 if psid not in mine.nodes:
-                    raise Failure(f"node {psid}, which was not described")
+                    raise InvariantError(f"node {psid}, which was not described")
 
     def _check_source(self, mine: RouterSide, message: Push | Request | Declare) -> None:
         if (message.node_id or 0) not in mine.nodes:
-            raise Failure(f"{message.NAME} of node {message.node_id}, which was not described")
+            raise InvariantError(
+                f"{message.NAME} of node {message.node_id}, which was not described"
+            )
 
     def _declare_sourced(self, mine: RouterSide, theirs: RouterSide, message: Declare) -> None:
         body = message.body
@@ -73,14 +75,14 @@ class RouterAccounts(Accounts):
             self.number_key(mine, theirs, body)
             return
         if isinstance(body, DeclareFinal) or message.interest_id is not None:
-            raise Failure("a router answers an interest of a router")
+            raise InvariantError("a router answers an interest of a router")
         self._check_source(mine, message)
         if isinstance(body, DeclareSubscriber | DeclareQueryable | DeclareToken):
             if body.id != 0:
-                raise Failure(f"{body.NAME} has id {body.id}")
+                raise InvariantError(f"{body.NAME} has id {body.id}")
             resolve(mine, theirs, body.key)
         elif isinstance(body, UndeclareSubscriber | UndeclareQueryable | UndeclareToken):
             if body.key is None:
-                raise Failure(f"{body.NAME} without a key")
+                raise InvariantError(f"{body.NAME} without a key")
             # A new child of a tree gets recent undeclarations of its root, declared or not.
             resolve(mine, theirs, body.key.key)

@@ -22,10 +22,7 @@ class Outcome:
     happened: int
 
     def report(self) -> str:
-        lines = [
-            *self.lines,
-            f"seed {self.seed}: {self.failure or 'all invariants hold'}",
-        ]
+        lines = [*self.lines, f"seed {self.seed}: {self.failure or 'all invariants hold'}"]
         if self.failure:
             options = f"{self.options} --seed {self.seed} --trace"
             lines.append(f"again: python -m zenlake.testing.simulation{options}")

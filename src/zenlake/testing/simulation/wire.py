@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 from zenlake.testing.simulation.journal import Journal
 from zenlake.testing.simulation.plan import Plan
-from zenlake.testing.simulation.tap import Tap
 from zenlake.testing.simulation.timeline import Timeline
+from zenlake.testing.simulation.unit_check import UnitCheck
 from zenlake.wire import WhatAmI
 
 if TYPE_CHECKING:
-    from zenlake.testing.simulation.end import End
     from zenlake.testing.simulation.node import SimulatedNode
+    from zenlake.testing.simulation.wire_end import WireEnd
 
 
-class Direction:
+class _Direction:
     """The times at which its sender is free again and its last byte arrives."""
 
     def __init__(self) -> None:
@@ -42,9 +42,9 @@ class Wire:
         self._timeline = timeline
         self._rng = rng
         self._journal = journal
-        self.ends: list[End] = []
-        self._directions = (Direction(), Direction())
-        self.tap: Tap | None = None
+        self.ends: list[WireEnd] = []
+        self._directions = (_Direction(), _Direction())
+        self.check: UnitCheck | None = None
         self.is_silent = False
         """Whether bytes are lost without notice to the ends."""
         self.up_at = inf
@@ -74,13 +74,13 @@ class Wire:
         if WhatAmI.ROUTER in roles and WhatAmI.CLIENT not in roles:
             world.reach.note_change()
 
-    def other(self, end: End) -> End:
+    def other(self, end: WireEnd) -> WireEnd:
         return self.ends[1 - end.side]
 
     def free_at(self, side: int) -> float:
         return self._directions[side].free_at
 
-    def send(self, end: End, data: bytes) -> None:
+    def send(self, end: WireEnd, data: bytes) -> None:
         """Send one unit; the sender is busy with it for a while."""
         way = self._directions[end.side]
         now = self._timeline.now
@@ -92,7 +92,7 @@ class Wire:
         else:
             self._send_datagram(way, to, data)
 
-    def hang_up(self, end: End) -> None:
+    def hang_up(self, end: WireEnd) -> None:
         """Close the side of `end`; on a stream, but not with datagrams, the other is notified."""
         self.fail()
         if self.is_stream:
@@ -115,12 +115,12 @@ class Wire:
         at = self._rng.randrange(1, len(data))
         return [data[:at], data[at:]]
 
-    def _deliver_in_order(self, way: Direction, to: End, data: bytes) -> None:
+    def _deliver_in_order(self, way: _Direction, to: WireEnd, data: bytes) -> None:
         arrival = max(max(self._timeline.now, way.free_at) + self._delay(), way.last_arrival)
         way.last_arrival = arrival
         self._call_at(arrival, to, data)
 
-    def _send_datagram(self, way: Direction, to: End, data: bytes) -> None:
+    def _send_datagram(self, way: _Direction, to: WireEnd, data: bytes) -> None:
         plan, rng = self._plan, self._rng
         arrival = max(self._timeline.now, way.free_at) + self._delay()
         if rng.random() < plan.loss:
@@ -139,10 +139,10 @@ class Wire:
             self._journal.count("datagrams doubled")
             self._call_at(arrival + rng.random() * 0.1, to, data)
 
-    def _call_at(self, at: float, to: End, data: bytes) -> None:
+    def _call_at(self, at: float, to: WireEnd, data: bytes) -> None:
         self._timeline.call_at(at, self._arrival(to, data))
 
-    def _arrival(self, to: End, data: bytes) -> Callable[[], None]:
+    def _arrival(self, to: WireEnd, data: bytes) -> Callable[[], None]:
         def arrive() -> None:
             if self.is_silent:
                 return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from zenlake.session import Locality
 from zenlake.testing.simulation.application import Application
-from zenlake.testing.simulation.records import MatchingSource
+from zenlake.testing.simulation.records import SourceRecord
 from zenlake.wire import CongestionControl, ConsolidationMode, Priority, QoS, QueryTarget
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Workload:
             ("token", self._token),
             ("liveliness subscriber", self._watch),
             ("liveliness get", self._get_liveliness),
-            ("publisher or querier", self._speaker),
+            ("publisher or querier", self._declare_source),
             ("cancel", Application.cancel_one),
         ]
         self._weights = (30, 10, 12, 10, 6, 6, 5, 4, 6, 1)
@@ -91,10 +91,10 @@ class Workload:
     def _watch(self, application: Application) -> None:
         application.watch(self._key(0.6), self._rng.random() < 0.6)
 
-    def _speaker(self, application: Application) -> None:
+    def _declare_source(self, application: Application) -> None:
         rng = self._rng
         is_querier = rng.random() < 0.4
-        application.declare_speaker(self._key(0.3), is_querier, listens=rng.random() < 0.5)
+        application.declare_source(self._key(0.3), is_querier, listens=rng.random() < 0.5)
 
     def _undeclare(self, application: Application) -> None:
         found = self._world.ledger.live(application.node)
@@ -104,7 +104,7 @@ class Workload:
     def _get(self, application: Application) -> None:
         rng = self._rng
         live = self._world.ledger.live(application.node)
-        queriers = [one for one in live if isinstance(one, MatchingSource) and one.is_querier]
+        queriers = [one for one in live if isinstance(one, SourceRecord) and one.is_querier]
         querier = rng.choice(queriers) if queriers and rng.random() < 0.5 else None
         key = self._key(0.4) if querier is None else querier.key
         timeout_s = rng.choice((0.05, 1.0, 3.0))

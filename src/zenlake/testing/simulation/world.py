@@ -13,9 +13,8 @@ from random import Random
 from typing import Final
 
 from zenlake.testing.simulation.application import Application
-from zenlake.testing.simulation.end import End
 from zenlake.testing.simulation.faults import Faults
-from zenlake.testing.simulation.journal import Failure, Journal
+from zenlake.testing.simulation.journal import InvariantError, Journal
 from zenlake.testing.simulation.ledger import Ledger
 from zenlake.testing.simulation.leftovers import (
     check_closed,
@@ -28,6 +27,7 @@ from zenlake.testing.simulation.plan import WORK_S, Plan, make_plan, make_router
 from zenlake.testing.simulation.reach import Reach
 from zenlake.testing.simulation.timeline import Timeline
 from zenlake.testing.simulation.wire import Wire
+from zenlake.testing.simulation.wire_end import WireEnd
 from zenlake.testing.simulation.workload import Workload
 from zenlake.wire import ZenohId
 
@@ -102,7 +102,7 @@ class World:
         self.journal.note(again.name, "is back as %s", again.zid)
         again.start()
 
-    def connect(self, node: SimulatedNode, target: int) -> End | None:
+    def connect(self, node: SimulatedNode, target: int) -> WireEnd | None:
         """Open a wire to a running node, and begin the handshake."""
         other = self.nodes[target]
         index = self.nodes.index(node) if node in self.nodes else -1
@@ -110,8 +110,8 @@ class World:
             return None
         wire = Wire(len(self.wires), self.plan, self.timeline, self._rng, self.journal)
         self.wires.append(wire)
-        end = End(node, wire, 0)
-        End(other, wire, 1)
+        end = WireEnd(node, wire, 0)
+        WireEnd(other, wire, 1)
         end.start()
         return end
 
@@ -211,12 +211,12 @@ class World:
             check_no_complaints(node, self._was_lossy)
 
     def _check_answers(self, wire: Wire) -> None:
-        assert wire.tap is not None
-        for side, requests in enumerate(wire.tap.open_requests):
+        assert wire.check is not None
+        for side, requests in enumerate(wire.check.open_requests):
             if requests:
-                raise Failure(f"{wire.ends[side]}: {requests} without a final")
-        if interests := wire.tap.accounts.unanswered():
-            raise Failure(f"wire {wire.number}: interests {interests} without a final")
+                raise InvariantError(f"{wire.ends[side]}: {requests} without a final")
+        if interests := wire.check.accounts.unanswered():
+            raise InvariantError(f"wire {wire.number}: interests {interests} without a final")
 
     def _work_undisturbed(self) -> None:
         rng, now = self._rng, self.timeline.now
@@ -239,4 +239,4 @@ class World:
         for node in self.nodes:
             check_closed(node)
         if any(wire.failed_at == inf for wire in self.wires):
-            raise Failure("a wire is still open")
+            raise InvariantError("a wire is still open")

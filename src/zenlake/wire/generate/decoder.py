@@ -8,15 +8,16 @@ so each of its bytes is checked against `end`.
 
 from __future__ import annotations
 
+from zenlake.wire.generate.code import Code
 from zenlake.wire.generate.leaf_decoder import LeafDecoder, declarations
 from zenlake.wire.generate.names import (
     bits_expression,
     bits_value,
     converted,
+    labels,
     snake,
     test_of,
 )
-from zenlake.wire.generate.source import Source
 from zenlake.wire.layout import (
     BitsRow,
     BodyRow,
@@ -37,7 +38,7 @@ from zenlake.wire.layout import (
 )
 
 
-def emit_decoder(out: Source, layout: Layout, layouts: dict[str, Layout]) -> None:
+def emit_decoder(out: Code, layout: Layout, layouts: dict[str, Layout]) -> None:
     """The whole function for one message or structure.
 
     A message that carries network messages has a second one, `decode_<message>_head`, which stops
@@ -45,20 +46,25 @@ def emit_decoder(out: Source, layout: Layout, layouts: dict[str, Layout]) -> Non
     """
     name = snake(layout.class_name)
     rows = f"_{name.upper()}_ROWS"
-    out.line(f"{rows}: Final = ({', '.join(repr(label) for label in _labels(layout))},)")
+    out.line(f"{rows}: Final = ({', '.join(repr(label) for label in labels(layout))},)")
     _emit_function(out, layout, layouts, f"decode_{name}", rows, False)
     if any(isinstance(row, MessagesRow) for row in layout.rows):
         _emit_function(out, layout, layouts, f"decode_{name}_head", rows, True)
 
 
 def _emit_function(
-    out: Source, layout: Layout, layouts: dict[str, Layout], name: str, rows: str, is_head: bool
+    out: Code,
+    layout: Layout,
+    layouts: dict[str, Layout],
+    name: str,
+    rows: str,
+    is_head: bool,
 ) -> None:
     out.line()
     out.line()
     bounds = "" if layout.header else ", end: i64"
     with out.block(f"def {name}(buf: bytes, pos: i64{bounds}) -> tuple[{layout.class_name}, i64]:"):
-        body = Source()
+        body = Code()
         with body.block("try:"):
             _Decoder(body, layout, layouts, is_head).emit()
         with body.block("except FIELD_ERRORS as error:"):
@@ -73,19 +79,11 @@ def _emit_function(
             out.line(line)
 
 
-def _labels(layout: Layout) -> list[str]:
-    """The fields that `row` counts: the header, then the rows; a key counts as two."""
-    labels = ["header"]
-    for row in layout.rows:
-        labels += ["key_scope", "key_suffix"] if isinstance(row, KeyRow) else [row.attribute]
-    return labels
-
-
 class _Decoder:
     """The body of one decoder."""
 
     def __init__(
-        self, out: Source, layout: Layout, layouts: dict[str, Layout], is_head: bool
+        self, out: Code, layout: Layout, layouts: dict[str, Layout], is_head: bool
     ) -> None:
         self.is_head = is_head
         self.out = out
@@ -110,7 +108,7 @@ class _Decoder:
 
     def _name(self, label: str) -> None:
         """Set the row being read, but not the offset at which it began."""
-        self.out.line(f"row = {_labels(self.layout).index(label)}")
+        self.out.line(f"row = {labels(self.layout).index(label)}")
 
     def _emit_row(self, row: Row) -> None:
         match row:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from zenlake.wire.generate.code import Code
 from zenlake.wire.generate.names import unconverted
-from zenlake.wire.generate.source import Source
 from zenlake.wire.layout import (
     BodyRow,
     ByteRow,
@@ -23,7 +23,7 @@ from zenlake.wire.layout import (
 )
 
 
-def emit_encoder(out: Source, layout: Layout) -> None:
+def emit_encoder(out: Code, layout: Layout) -> None:
     with out.block("def encode(self, out: BytesWriter) -> None:"):
         _Encoder(out, layout).emit()
 
@@ -31,7 +31,7 @@ def emit_encoder(out: Source, layout: Layout) -> None:
 class _Encoder:
     """The body of one encoder."""
 
-    def __init__(self, out: Source, layout: Layout) -> None:
+    def __init__(self, out: Code, layout: Layout) -> None:
         self.out = out
         self.layout = layout
 
@@ -56,10 +56,14 @@ class _Encoder:
     def _is_tested(self, row: Row) -> bool:
         """Whether the attribute is used more than once, so that it is read into a local first."""
         if isinstance(row, ExtRow):
-            return row.enc is not Enc.UNIT or bool(row.marks)
+            return _has_value(row)
         if isinstance(row, ByteRow):
             return False
         return isinstance(row, KeyRow | ZidRow) or condition_of(row) is not None
+
+    def _presence(self, ext: ExtRow) -> str:
+        """The condition under which an extension is sent."""
+        return f"{ext.attribute} is not None" if _has_value(ext) else f"self.{ext.attribute}"
 
     # --- bits ---------------------------------------------------------------------------------
 
@@ -253,20 +257,14 @@ class _Encoder:
         out = self.out
         out.line("left = len(self.extensions)")
         for ext in self.layout.extensions:
-            there = f"self.{ext.attribute}"
-            if ext.enc is not Enc.UNIT or ext.marks:
-                there = f"{ext.attribute} is not None"
-            with out.block(f"if {there}:"):
+            with out.block(f"if {self._presence(ext)}:"):
                 out.line("left += 1")
 
     def _emit_chain(self) -> None:
         out = self.out
         with out.block("if left:"):
             for ext in self.layout.extensions:
-                there = f"self.{ext.attribute}"
-                if ext.enc is not Enc.UNIT or ext.marks:
-                    there = f"{ext.attribute} is not None"
-                with out.block(f"if {there}:"):
+                with out.block(f"if {self._presence(ext)}:"):
                     out.line("left -= 1")
                     header = f"{ext.header | 0x80:#04x} if left else {ext.header:#04x}"
                     out.line(f"out.append({header})")
@@ -310,3 +308,8 @@ class _Encoder:
                     f'raise LocalError("{self.layout.name}: {name} has {low} to {high} bytes")'
                 )
         out.line("write_bytes_z32(out, inner.getvalue())")
+
+
+def _has_value(ext: ExtRow) -> bool:
+    """Whether an extension is a value or None, and not a flag."""
+    return ext.enc is not Enc.UNIT or bool(ext.marks)

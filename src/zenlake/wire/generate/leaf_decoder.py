@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from zenlake.wire.generate.code import Code
 from zenlake.wire.generate.names import converted
-from zenlake.wire.generate.source import Source
 from zenlake.wire.layout import WireType
 
 # Locals whose types the compiler must not infer: a value of at most 32 bits is a machine
@@ -27,7 +27,7 @@ def declarations(lines: list[str]) -> Iterator[str]:
 class LeafDecoder:
     """Emits the reading of leaves; with `inline`, common short forms are read without a call."""
 
-    def __init__(self, out: Source, inline: bool) -> None:
+    def __init__(self, out: Code, inline: bool) -> None:
         self.out = out
         self.inline = inline
 

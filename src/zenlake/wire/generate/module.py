@@ -6,10 +6,10 @@ import re
 from types import ModuleType
 
 from zenlake.wire.definitions import LAYOUTS, layouts_of
+from zenlake.wire.generate.code import Code
 from zenlake.wire.generate.decoder import emit_decoder
 from zenlake.wire.generate.encoder import emit_encoder
 from zenlake.wire.generate.names import snake, typed
-from zenlake.wire.generate.source import Source
 from zenlake.wire.layout import Layout
 
 HEADER = '''"""{title}
@@ -36,7 +36,7 @@ def module_source(module: ModuleType, homes: dict[str, str]) -> str:
     """The text of the generated module; `homes` maps names to their modules."""
     name = module.__name__.rpartition(".")[2]
     layouts = layouts_of(module)
-    body = Source()
+    body = Code()
     for layout in layouts:
         _emit_class(body, layout)
         emit_decoder(body, layout, LAYOUTS)
@@ -61,7 +61,7 @@ def _functions_of(layouts: list[Layout]) -> set[str]:
     return {f"decode_{snake(layout.class_name)}" for layout in layouts}
 
 
-def _emit_class(out: Source, layout: Layout) -> None:
+def _emit_class(out: Code, layout: Layout) -> None:
     names = [row.attribute for row in layout.attributes]
     listed = ", ".join(repr(name) for name in names) + ","
     out.line()
@@ -89,7 +89,7 @@ def _emit_class(out: Source, layout: Layout) -> None:
     out.line()
 
 
-def _emit_dispatch(out: Source, name: str, layouts: list[Layout]) -> None:
+def _emit_dispatch(out: Code, name: str, layouts: list[Layout]) -> None:
     """`decode_<layer>`: one message, chosen by its id."""
     base = BASES[name]
     out.line()

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 
-from zenlake.wire.layout import Condition, Layout, Row, WireType, default_of
+from zenlake.wire.layout import Condition, KeyRow, Layout, Row, WireType, default_of
 
 
 def snake(class_name: str) -> str:
     """DeclareKeyExpr to declare_key_expr, JoinQoS to join_qos."""
     return re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", class_name).lower()
+
+
+def labels(layout: Layout) -> list[str]:
+    """The names of fields in errors: the header, then the rows; a key has two."""
+    found = ["header"]
+    for row in layout.rows:
+        found += ["key_scope", "key_suffix"] if isinstance(row, KeyRow) else [row.attribute]
+    return found
 
 
 def bits_expression(layout: Layout, name: str) -> str:

@@ -81,9 +81,9 @@ def _extension_table(layout: Layout) -> Iterator[str]:
 
 def _content(ext: ExtRow) -> str:
     if ext.marks:
-        return f"says that `{ext.marks}` lies in shared memory"
+        return f"a mark: `{ext.marks}` lies in shared memory"
     if ext.content is None:
-        return "nothing: it is there or not"
+        return "nothing: a flag"
     if isinstance(ext.content, str):
         return f"[{ext.content}](structures.md#{ext.content.lower()})"
     return _leaf_content(ext.content) + (", not 0" if ext.nonzero else "")

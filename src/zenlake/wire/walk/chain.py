@@ -66,7 +66,7 @@ class ChainReader:
         read = read_unknown if self.layout.refuses_unknown_mandatory else read_extension
         extension, stop = read(self.buf, pos, self.end, header)
         span.value, span.stop = extension.body, stop
-        span.meaning = "kept as it is"
+        span.meaning = "unknown, kept unchanged"
         return extension, stop
 
     def _read_known(self, ext: ExtRow, pos: int, span: Span) -> int:
@@ -113,7 +113,7 @@ class ChainReader:
         if after < stop:
             surplus = span.add("surplus", after, "bytes")
             surplus.value, surplus.stop = self.buf[after:stop], stop
-            surplus.meaning = "passed over"
+            surplus.meaning = "ignored"
         return value, stop
 
     def _read_sliced_body(self, ext: ExtRow, pos: int) -> tuple[Any, int]:

@@ -45,7 +45,7 @@ def value_meaning(layout: Layout, row: Row, value: object) -> str:
         assert isinstance(value, int)
         return str(CloseReason(value)) if value < len(CloseReason) else "unknown reason"
     if row.attribute == "lease":
-        return "in the unit that T says"
+        return "seconds if T is set, else milliseconds"
     if row.attribute == "version":
         return "the current one" if value == 9 else "not 9, the current one"
     return leaf_meaning(value)

@@ -32,9 +32,7 @@ from zenlake.wire.layout import (
     ZidRow,
     condition_of,
 )
-from zenlake.wire.message import (
-    Message,
-)
+from zenlake.wire.message import Message
 from zenlake.wire.primitives import (
     FIELD_ERRORS,
     Malformed,

@@ -25,13 +25,7 @@ from zenlake.wire.layout import (
     ZidRow,
     condition_of,
 )
-from zenlake.wire.message import (
-    Message,
-    encoding_bits,
-    too_many_to_send,
-    write_body,
-    write_unknown,
-)
+from zenlake.wire.message import Message, encoding_bits, too_many_to_send, write_body, write_unknown
 from zenlake.wire.primitives import write_bytes_z32, write_count, write_z16, write_z32
 from zenlake.wire.values.encoding import write_encoding
 from zenlake.wire.walk.functions import runtime_name

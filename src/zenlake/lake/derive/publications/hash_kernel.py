@@ -1,4 +1,4 @@
-# Parts: 9836ee8adb85a254
+# Parts: 2d6fd5b8aec3f6e1
 """The hashes of many values of a column, by a kernel."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""End: one side of a wire, from the first byte of the handshake to the last of the session."""
+"""WireEnd: one side of a wire, from the first byte of the handshake to the last of the session."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from zenlake.protocol.opening import Opener
 from zenlake.protocol.transport import Transport
 from zenlake.routing.face import Face
 from zenlake.routing.outlet import Outlet
-from zenlake.testing.simulation.journal import Failure
-from zenlake.testing.simulation.tap import Tap
+from zenlake.testing.simulation.journal import InvariantError
+from zenlake.testing.simulation.unit_check import UnitCheck
 from zenlake.testing.simulation.wire import Wire
 from zenlake.wire import CloseReason, NetworkMessage, encode
 from zenlake.wire.defaults import DEFAULT_QOS_BYTE
+from zenlake.wire.framing import StreamDeframer, frame_batch
 from zenlake.wire.values.qos import QoS
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ TURN_S: Final = 0.0002
 """Time between two slices of the same work."""
 
 
-class End(Outlet):
+class WireEnd(Outlet):
     """Runs Opener or Acceptor, then a Transport; as an Outlet it receives messages from routing."""
 
     def __init__(self, node: SimulatedNode, wire: Wire, side: int) -> None:
@@ -38,7 +39,7 @@ class End(Outlet):
         self.is_over = False
         self.transport: Transport | None = None
         self.face: Face | None = None
-        self._rest = b""
+        self._deframer = StreamDeframer()
         self._arrived: deque[Delivery] = deque()
         self._routed = 0  # the number of messages of the first delivery that are routed
         self._is_routing_later = False
@@ -76,36 +77,29 @@ class End(Outlet):
         if self.is_over:
             return
         if self.transport is not None:
-            self._take(self.transport, data)
+            self._receive_session(self.transport, data)
             return
-        self._rest += data
+        if not self.wire.is_stream:
+            if data:
+                self._shake_hands(data)
+            return
+        self._deframer.feed(data)
         while not self.is_over and self.transport is None:
-            batch = self._next_batch()
+            batch = self._deframer.next_batch()
             if batch is None:
                 return
             self._shake_hands(batch)
-        rest, self._rest = self._rest, b""
+        rest = self._deframer.pop_rest()
         if rest and self.transport is not None:
-            self._take(self.transport, rest)
+            self._receive_session(self.transport, rest)
 
-    def _next_batch(self) -> bytes | None:
-        rest = self._rest
-        if not self.wire.is_stream:
-            self._rest = b""
-            return rest or None
-        stop = 2 + int.from_bytes(rest[:2], "little")
-        if len(rest) < 2 or len(rest) < stop:
-            return None
-        self._rest = rest[stop:]
-        return rest[2:stop]
-
-    def _take(self, transport: Transport, data: bytes) -> None:
+    def _receive_session(self, transport: Transport, data: bytes) -> None:
         now = self.node.now()
         try:
             deliveries = transport.receive(data, now)
         except TransportError as error:
             if self.wire.is_stream or not transport.agreed.compression:
-                raise Failure(f"{self}: {error}") from error
+                raise InvariantError(f"{self}: {error}") from error
             # A duplicate datagram of the handshake cannot be decompressed.
             self.node.journal.count("sessions ended by a datagram of the handshake")
             self.finish(str(error))
@@ -178,7 +172,7 @@ class End(Outlet):
 
     def _send_handshake(self, content: bytes) -> None:
         if self.wire.is_stream:
-            content = len(content).to_bytes(2, "little") + content
+            content = frame_batch(content)
         self.wire.send(self, content)
 
     def _give_up(self) -> None:
@@ -195,8 +189,8 @@ class End(Outlet):
         wire.note_change()
         now = node.now()
         self.transport = Transport(agreed, now, wire.is_stream, node.budget)
-        if wire.tap is None:
-            wire.tap = Tap(agreed, wire.is_stream, wire.is_between_routers())
+        if wire.check is None:
+            wire.check = UnitCheck(agreed, wire.is_stream, wire.is_between_routers())
         steps = node.slice_steps
         self.face = node.dispatcher.add_face(agreed.zid, agreed.role, self, now, steps=steps)
         self._route()
@@ -210,7 +204,7 @@ class End(Outlet):
     def push(self, message: NetworkMessage, key: str, reliable: bool) -> None:
         transport = self.transport
         if transport is None or self.is_over:
-            raise Failure(f"{self}: {message.NAME} for a face that is gone")
+            raise InvariantError(f"{self}: {message.NAME} for a face that is gone")
         qos: QoS | None = message.qos  # type: ignore[attr-defined]  # all have it
         byte = DEFAULT_QOS_BYTE if qos is None else qos.byte
         transport.push(encode(message), byte & 7, reliable, byte & 0x10 != 0)
@@ -229,8 +223,8 @@ class End(Outlet):
             unit = transport.next_unit(self.node.now())
             if unit is None:
                 return
-            assert wire.tap is not None
-            for message in wire.tap.read(self.side, unit):
+            assert wire.check is not None
+            for message in wire.check.read(self.side, unit):
                 self.node.journal.note(self.node.name, "wire %s: %.240s", wire.number, message)
             wire.send(self, unit)
             if transport.total_queued_bytes() == 0:
@@ -263,7 +257,7 @@ class End(Outlet):
         since = self.node.timeline.now - 1.5 * lease_s - 0.5
         was_away = any(end.node.was_paused_since(since) for end in (self, other))
         if wire.failed_at > self.node.timeline.now and not was_away and not other.is_over:
-            raise Failure(f"{self}: the lease expired although {other.node.name} was there")
+            raise InvariantError(f"{self}: the lease expired although {other.node.name} was there")
 
     def close(self) -> None:
         """Send CLOSE after everything else (behaviour reference §2.1)."""

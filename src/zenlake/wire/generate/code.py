@@ -1,4 +1,4 @@
-"""Source: lines of Python with an indentation that follows the blocks."""
+"""Code: lines of Python with an indentation that follows the blocks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Source:
+class Code:
     """Collects lines; `block` indents the lines written inside it."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Tap: reads the units on a wire, and checks their declarations and requests.
+"""UnitCheck: reads the units on a wire, and checks their declarations and requests.
 
 It decodes the units of each side separately. On every wire a REQUEST is answered by
 any number of RESPONSEs and then exactly one RESPONSE_FINAL (behaviour reference §4.5).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from zenlake.protocol.offer import Agreed
 from zenlake.testing.simulation.accounts import Accounts
-from zenlake.testing.simulation.journal import Failure
+from zenlake.testing.simulation.journal import InvariantError
 from zenlake.testing.simulation.router_accounts import RouterAccounts
 from zenlake.wire import (
     Fragment,
@@ -22,9 +22,10 @@ from zenlake.wire import (
 )
 from zenlake.wire.batch import decode_low_latency
 from zenlake.wire.compression import decompress_batch
+from zenlake.wire.defaults import DEFAULT_PRIORITY
 
 
-class Tap:
+class UnitCheck:
     """Both directions of one wire, by side: 0 is the opener's."""
 
     def __init__(self, agreed: Agreed, is_stream: bool, is_between_routers: bool) -> None:
@@ -68,7 +69,7 @@ class Tap:
 
     def _join(self, side: int, fragment: Fragment) -> NetworkMessage | None:
         pieces = self._pieces[side]
-        lane = (5 if fragment.qos is None else int(fragment.qos), fragment.reliable)
+        lane = (DEFAULT_PRIORITY if fragment.qos is None else int(fragment.qos), fragment.reliable)
         data = pieces.pop(lane, b"") + fragment.payload
         if fragment.more:
             pieces[lane] = data
@@ -81,16 +82,18 @@ class Tap:
         if isinstance(message, Request):
             mine = self.open_requests[side]
             if message.request_id in mine:
-                raise Failure(f"request {message.request_id} is sent while it is open")
+                raise InvariantError(f"request {message.request_id} is sent while it is open")
             mine[message.request_id] = message.body.parameters or ""
         elif isinstance(message, Response | ResponseFinal):
             theirs = self.open_requests[1 - side]
             if message.request_id not in theirs:
-                raise Failure(f"{message.NAME} of request {message.request_id}, which is not open")
+                raise InvariantError(
+                    f"{message.NAME} of request {message.request_id}, which is not open"
+                )
             if isinstance(message, ResponseFinal):
                 del theirs[message.request_id]
 
 
 def _refuse(error: Exception | None) -> None:
     if error is not None:
-        raise Failure(f"a node sent a unit that cannot be decoded: {error}")
+        raise InvariantError(f"a node sent a unit that cannot be decoded: {error}")

@@ -1,4 +1,4 @@
-"""A pair of links within the process, for tests."""
+"""A pair of links within the process."""
 
 from __future__ import annotations
 

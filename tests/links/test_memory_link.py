@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from zenlake.links import LinkError, LinkTimeout, memory_pair
+from tests.links.memory_link import memory_pair
+from zenlake.links import LinkError, LinkTimeout
 
 
 def test_a_stream_holds_so_much() -> None:
