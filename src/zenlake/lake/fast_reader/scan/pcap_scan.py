@@ -1,4 +1,4 @@
-# Parts: 1942a97f400f6702
+# Parts: af2ecf3f3ae0c008
 """PcapScan: the records of a classic capture file, as long as each is certainly valid.
 
 The exact reader (capture/pcap.py) judges a record by the times around it. Here all times must be so

@@ -1,4 +1,4 @@
-# Parts: 1942a97f400f6702
+# Parts: af2ecf3f3ae0c008
 """PcapngScan: the packets of a pcapng file, as long as every block is valid.
 
 A kernel reads blocks with packets; Python reads the few sections and interfaces. A file that the

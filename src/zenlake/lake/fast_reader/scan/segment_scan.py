@@ -1,4 +1,4 @@
-# Parts: eba0f3fde6d393bb
+# Parts: 3035e16b84b80a5f
 """SegmentScan: the packets of a recording, as long as every block is valid and in order.
 
 A kernel reads blocks with packets and computes their checksums; Python reads the few sections and
