@@ -7,11 +7,11 @@ import re
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 import zenlake
+from tests.paths import CAPTURES, DOCS, ROOT
 from zenlake._compiled import is_compiled
 from zenlake.cli.main import COMMANDS, main
 
@@ -48,8 +48,7 @@ def test_each_command_has_help(command: str, capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_is_documented(command: str) -> None:
-    root = Path(__file__).parents[2]
-    pages = [root / "README.md", *(root / "docs").glob("*.md")]
+    pages = [ROOT / "README.md", *DOCS.glob("*.md")]
     assert any(re.search(rf"\bzenlake {command}\b", page.read_text()) for page in pages)
 
 
@@ -156,7 +155,7 @@ sys.exit(main())
 
 
 def test_demo_shows_another_capture(capsys: pytest.CaptureFixture[str]) -> None:
-    capture = Path(__file__).parents[1] / "data" / "captures" / "queries.pcapng.gz"
+    capture = CAPTURES / "queries.pcapng.gz"
     assert main(["demo", str(capture)]) == 0
     out = capsys.readouterr().out
     assert f"$ zenlake why {capture}\nQuery 9 from client 15b5 for db/b?slow" in out

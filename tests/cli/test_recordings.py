@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.capture.recorded import parts_of, raw_packets, write_capture, write_recording
+from tests.paths import CAPTURES
 from zenlake.capture.recordings import recording_bytes
 from zenlake.cli.main import main
-
-CAPTURES = Path(__file__).parents[1] / "data" / "captures"
 
 
 @pytest.fixture

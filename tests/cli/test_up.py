@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.child_process import child_environment
+from tests.paths import DOCS
 from tests.ports import free_endpoint
 from tests.waiting import until
 from zenlake.cli.main import main
@@ -26,7 +27,7 @@ zenoh = pytest.importorskip("zenoh", reason="an official node publishes")
 pytestmark = [pytest.mark.xdist_group("up"), pytest.mark.spark, pytest.mark.real]
 
 SAMPLES = 500
-DOCUMENT = Path(__file__).parents[2] / "docs" / "up.md"
+DOCUMENT = DOCS / "up.md"
 
 
 class Up:

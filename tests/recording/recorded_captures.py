@@ -20,8 +20,6 @@ from zenlake.trace.links.units import LOW_LATENCY
 from zenlake.trace.trace import from_packets
 from zenlake.wire import Frame, Push
 
-CAPTURES = Path(__file__).parents[1] / "data" / "captures"
-
 
 def ends_of(source: str, destination: str) -> tuple[End, End]:
     return of_one_family(end_of_locator(f"tcp/{source}"), end_of_locator(f"tcp/{destination}"))

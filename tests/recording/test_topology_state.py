@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.recording.recorded_captures import CAPTURES, recorded
+from tests.paths import CAPTURES
+from tests.recording.recorded_captures import recorded
 from tests.recording.segment_files import write_segment
 from tests.recording.test_state_tracker import CUTS, ENDS, Scripted, tracker_after
 from zenlake.lake import direct

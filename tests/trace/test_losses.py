@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.chance import IS_FULL
-from tests.trace.built_sessions import CAPTURES
+from tests.paths import CAPTURES
 from tests.trace.damage import DAMAGES, Read, load, read
 from tests.trace.truth import RESYNC_UNITS_MAX, Truth
 from zenlake.capture.packet import Packet

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.paths import CAPTURES
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Skipped
 from zenlake.cli import progress
 from zenlake.cli.main import main
 from zenlake.cli.progress import progress_line
 
-CAPTURES = Path(__file__).parents[2] / "data" / "captures"
 PUBSUB = str(CAPTURES / "pubsub_router.pcapng")
 QOS = str(CAPTURES / "qos_matrix.pcap")
 PUBSUB_COUNTS = {
