@@ -17,21 +17,17 @@ from pathlib import Path
 import pytest
 
 import zenlake
-from tests.api.linked import config_of as client_config
 from tests.api.linked import publisher_of
 from tests.child_process import child_environment
 from tests.cli.record_process import RecordProcess
 from tests.cli.router_process import RouterProcess
 from tests.interop.puppets import Held, settings, theirs
 from tests.ports import free_endpoint
+from tests.sessions import open_client
 from tests.waiting import until
 from zenlake import trace
 from zenlake.cli.main import main
 from zenlake.trace import MessageSeen
-
-
-def client_of(endpoint: str, **values: str) -> zenlake.Session:
-    return zenlake.open(client_config("client", connect__endpoints=f'["{endpoint}"]', **values))
 
 
 @contextmanager
@@ -42,7 +38,7 @@ def recorded(
     with (
         RouterProcess() as router,
         RecordProcess("-e", router.endpoint, "-k", key, *arguments, str(path)) as recorder,
-        client_of(router.endpoint) as client,
+        open_client(router.endpoint) as client,
     ):
         publisher_of(client, key).undeclare()
         yield recorder, client
@@ -121,11 +117,11 @@ def test_recording_continues_when_the_router_is_back(tmp_path: Path) -> None:
         RouterProcess() as router,
         RecordProcess("-e", router.endpoint, "-k", "a/*", *retry, str(path)) as recorder,
     ):
-        with client_of(router.endpoint) as client:
+        with open_client(router.endpoint) as client:
             publisher_of(client, "a/1").put("before")
             recorder.wait_for_messages(1)
         router.end()
-        with RouterProcess("-l", router.endpoint) as again, client_of(again.endpoint) as client:
+        with RouterProcess("-l", router.endpoint) as again, open_client(again.endpoint) as client:
             publisher_of(client, "a/2").put("after")
             recorder.wait_for_messages(1)
             assert recorder.end()[0] == 0
@@ -136,7 +132,7 @@ def test_recording_continues_when_the_router_is_back(tmp_path: Path) -> None:
 
 def test_a_second_run_continues_the_recording(tmp_path: Path) -> None:
     path = tmp_path / "recording"
-    with RouterProcess() as router, client_of(router.endpoint) as client:
+    with RouterProcess() as router, open_client(router.endpoint) as client:
         for value in ("first", "second"):
             with RecordProcess("-e", router.endpoint, "-k", "a", str(path)) as recorder:
                 publisher_of(client, "a").put(value)

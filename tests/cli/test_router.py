@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 import zenlake
-from tests.api.linked import config_of as client_config
 from tests.cli.router_process import RouterProcess
 from tests.interop.puppets import Held, settings, theirs
+from tests.sessions import open_client
 from tests.waiting import until
 from zenlake.cli.router import add_arguments, config_of
 
@@ -27,10 +27,6 @@ def config_from(*arguments: str) -> zenlake.Config:
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     return config_of(parser.parse_args(arguments))
-
-
-def client_of(process: RouterProcess) -> zenlake.Session:
-    return zenlake.open(client_config("client", connect__endpoints=f'["{process.endpoint}"]'))
 
 
 def test_without_flags_the_node_is_a_router_with_an_admin_space() -> None:
@@ -124,7 +120,7 @@ def test_a_signal_ends_it_with_close_and_code_0(
 ) -> None:
     with RouterProcess("-i", "a1") as process, caplog.at_level(logging.INFO, "zenlake.transport"):
         assert process.zid == "a1"
-        with client_of(process) as client:
+        with open_client(process.endpoint) as client:
             assert [str(zid) for zid in client.info.routers_zid()] == ["a1"]
             assert process.end(number) == 0
             until(lambda: "the peer closed" in caplog.text)
@@ -135,7 +131,7 @@ def test_a_signal_ends_it_with_close_and_code_0(
 
 def test_router_listens_on_every_endpoint() -> None:
     flags = ["-l", "tcp/127.0.0.1:0", "-l", "udp/127.0.0.1:0"]
-    with RouterProcess(*flags) as process, client_of(process) as client:
+    with RouterProcess(*flags) as process, open_client(process.endpoint) as client:
         (reply,) = client.get("@/*/router")
         assert reply.ok
         root = json.loads(reply.ok.payload.to_bytes())

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-import zenlake
-from tests.api.linked import config_of
 from tests.cli.router_process import RouterProcess
+from tests.sessions import open_client
 from tests.waiting import until
 from zenlake.cli.router_explain_losses import LOST_INWARD, LOST_OUTWARD, REFUSED
 from zenlake.cli.router_explain_text import text_of
@@ -22,11 +21,6 @@ from zenlake.routing.counters import Counters
 def explain(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "zenlake.cli.main", "router", "explain", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
-
-
-def client_of(process: RouterProcess, zid: str) -> zenlake.Session:
-    endpoints = f'["{process.endpoint}"]'
-    return zenlake.open(config_of("client", connect__endpoints=endpoints, id=f'"{zid}"'))
 
 
 def test_a_publication_that_nobody_receives() -> None:
@@ -42,7 +36,7 @@ def test_a_publication_that_nobody_receives() -> None:
 
 
 def test_a_publication_goes_to_a_client_of_the_same_router() -> None:
-    with RouterProcess("-i", "a1") as process, client_of(process, "c1") as client:
+    with RouterProcess("-i", "a1") as process, open_client(process.endpoint, id="c1") as client:
         subscriber = client.declare_subscriber("demo/**")
         until(lambda: "c1" in explain("demo/a", "-e", process.endpoint).stdout)
         answer = json.loads(explain("demo/a", "-e", process.endpoint, "--json").stdout)
@@ -60,8 +54,8 @@ def test_a_query_across_two_routers() -> None:
     with (
         RouterProcess("-i", "a1") as first,
         RouterProcess("-i", "b2", "-e", first.endpoint) as second,
-        client_of(first, "c1") as near,
-        client_of(second, "c2") as far,
+        open_client(first.endpoint, id="c1") as near,
+        open_client(second.endpoint, id="c2") as far,
     ):
         asked = [near.declare_queryable("ask/**"), far.declare_queryable("ask/*", complete=True)]
         question = ("ask/x", "--query", "-e", first.endpoint)

@@ -19,6 +19,7 @@ import pytest
 from tests.child_process import child_environment
 from tests.paths import DOCS
 from tests.ports import free_endpoint
+from tests.sessions import open_client
 from tests.waiting import until
 from zenlake.cli.main import main
 
@@ -92,14 +93,6 @@ def up(tmp_path: Path) -> Iterator[Up]:
         started.process.communicate()
 
 
-def connected(endpoint: str) -> Any:
-    config = zenoh.Config()
-    settings = {"mode": "client", "connect/endpoints": [endpoint]}
-    for path, value in {**settings, "scouting/multicast/enabled": False}.items():
-        config.insert_json5(path, json.dumps(value))
-    return zenoh.open(config)
-
-
 def run_documented_program(endpoint: str) -> str:
     """Runs the robot and the operator of the documentation; what they print."""
     [program] = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
@@ -110,7 +103,7 @@ def run_documented_program(endpoint: str) -> str:
 
 def test_published_seconds_ago(up: Up) -> None:
     assert run_documented_program(up.endpoint) == "robot/arm/status 1\nrobot/arm/state 0\n"
-    with connected(up.endpoint) as publisher, connected(up.endpoint) as other:
+    with open_client(up.endpoint, zenoh) as publisher, open_client(up.endpoint, zenoh) as other:
         other.declare_subscriber("robot/**", lambda sample: None)
         other.declare_queryable("robot/state", lambda query: query.reply("robot/state", "ok"))
         for n in range(SAMPLES):

@@ -8,10 +8,10 @@ import time
 import pytest
 
 import zenlake
-from tests.api.linked import config_of
 from tests.faults import scaled
 from tests.node.router import RealNode
 from tests.ports import free_port
+from tests.sessions import open_client
 from tests.waiting import until
 
 pytestmark = pytest.mark.real
@@ -48,9 +48,9 @@ class Log:
         ]
 
 
-def open_client(endpoint: str, log: Log) -> zenlake.Session:
-    retry = {"connect__retry__period_init_ms": "50", "connect__retry__period_max_ms": "100"}
-    session = zenlake.open(config_of("client", connect__endpoints=f'["{endpoint}"]', **retry))
+def open_observed(endpoint: str, log: Log) -> zenlake.Session:
+    retry = {"period_init_ms": 50, "period_max_ms": 100}
+    session: zenlake.Session = open_client(endpoint, connect__retry=retry)
     session.info.declare_transport_events_listener(log.event)
     return session
 
@@ -74,7 +74,7 @@ def test_declarations_are_restored_and_losses_are_reported(module: str) -> None:
     is_over = threading.Event()
     router = RealNode("router", module, listen__endpoints=[endpoint])
     try:
-        with open_client(endpoint, log) as here, open_client(endpoint, log) as there:
+        with open_observed(endpoint, log) as here, open_observed(endpoint, log) as there:
             there.declare_subscriber("k", log.receive)
             there.declare_queryable("q", answer)
             token = there.liveliness().declare_token("t")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -13,6 +12,7 @@ import pytest
 from tests.lake.conftest import pytest_collection_modifyitems, spark
 from tests.node.router import RealNode
 from tests.ports import free_endpoint
+from tests.sessions import open_client
 
 __all__ = ["pytest_collection_modifyitems", "spark"]
 
@@ -56,15 +56,7 @@ class Received:
 @pytest.fixture
 def received(router: str) -> Iterator[Received]:
     zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
-    config = zenoh.Config()
-    settings = {
-        "mode": "client",
-        "connect/endpoints": [router],
-        "scouting/multicast/enabled": False,
-    }
-    for path, value in settings.items():
-        config.insert_json5(path, json.dumps(value))
     found = Received()
-    with zenoh.open(config) as session:
+    with open_client(router, zenoh) as session:
         session.declare_subscriber("sink/**", found)
         yield found

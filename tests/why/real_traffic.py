@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.interop.tap import Conversation, Tap
+from tests.sessions import open_client
 
 Truth = dict[str, Any]
 _SECOND_PORT = 27_449
@@ -99,12 +100,8 @@ class Router:
 def client(port: int) -> Any:
     import zenoh
 
-    config = zenoh.Config()
-    config.insert_json5("mode", '"client"')
-    config.insert_json5("connect/endpoints", f'["tcp/127.0.0.1:{port}"]')
-    config.insert_json5("scouting/multicast/enabled", "false")
-    config.insert_json5("transport/shared_memory/enabled", "false")
-    return zenoh.open(config)
+    endpoint = f"tcp/127.0.0.1:{port}"
+    return open_client(endpoint, zenoh, transport__shared_memory__enabled=False)
 
 
 def ask(session: Any, selector: str, timeout: float, **how: Any) -> Truth:

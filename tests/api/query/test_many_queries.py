@@ -162,8 +162,8 @@ def test_only_the_neighbour_limits_open_queries_and_replies_an_error() -> None:
     """The limit applies to neighbours, not to the own session; beyond it the reply is an error."""
     asked: list[zenlake.Query] = []
     with (
-        listening(limits__routing__queries="6") as b,
-        connected(b, limits__routing__queries="2") as a,
+        listening(limits__routing__queries=6) as b,
+        connected(b, limits__routing__queries=2) as a,
     ):
         b.declare_queryable("k", asked.append)
         querier = a.declare_querier("k")
