@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 
 from tests.faults import least
-from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.application import (
     BLOCK,
     CONTROL,

@@ -9,7 +9,6 @@ import pytest
 
 from tests.chance import IS_FULL
 from tests.faults import scaled
-from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.application import BLOCK, Application, opened, settings_of, until_declared
 from tests.node.raw_client import Pinger, RawClient
 from tests.waiting import holds, until

@@ -6,7 +6,6 @@ import pytest
 
 from tests.chance import IS_FULL
 from tests.faults import MIB, resident_bytes, scaled
-from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.application import opened, settings_of
 from tests.node.raw_client import RawClient, opens_quickly
 from tests.waiting import until

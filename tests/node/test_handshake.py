@@ -12,7 +12,6 @@ import pytest
 
 from tests.chance import IS_FULL
 from tests.faults import MIB, resident_bytes, scaled
-from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.links.leftovers import open_sockets, own_threads
 from tests.node.application import opened, settings_of
 from tests.node.raw_client import Pinger, connect_to, opens_quickly

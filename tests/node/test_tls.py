@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.links.certificates import HAS_OPENSSL, Authority
 from tests.node.application import opened, settings_of
 from tests.node.test_node import talk

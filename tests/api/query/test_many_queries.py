@@ -14,7 +14,6 @@ import pytest
 import zenlake
 from tests.api.linked import connected, listening, node_of, two_sessions
 from tests.faults import MIB, least, resident_bytes, scaled
-from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.waiting import until, until_more
 
 pytestmark = pytest.mark.usefixtures("host")

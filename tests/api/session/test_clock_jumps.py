@@ -12,7 +12,6 @@ import pytest
 import zenlake
 from tests.api.linked import connected, listening, publisher_of
 from tests.faults import scaled
-from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.sessions import config_of
 from tests.waiting import until
 
