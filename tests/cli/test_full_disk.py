@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import subprocess
-import sys
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,6 +12,7 @@ import pytest
 
 from tests.child_process import child_environment
 from tests.trace.sidecar import PATHS
+from tests.zenlake_process import ZENLAKE
 
 pytest.importorskip("duckdb", reason="needs zenlake[sql]")
 
@@ -54,12 +54,11 @@ def small_files() -> None:
 
 
 def run(folder: Path, *arguments: str, **how: Any) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "zenlake.cli.main", *arguments]
     # Otherwise output is written piece by piece, and does not fail at the end.
     environment = child_environment()
     environment.pop("PYTHONUNBUFFERED", None)
     settings = {"stderr": subprocess.PIPE, "text": True, "timeout": 60, **how}
-    return subprocess.run(command, cwd=folder, env=environment, **settings)
+    return subprocess.run([*ZENLAKE, *arguments], cwd=folder, env=environment, **settings)
 
 
 @pytest.mark.parametrize("arguments", PRINTING, ids=lambda words: " ".join(words)[:30])
@@ -113,9 +112,7 @@ def test_standard_input_that_does_not_fit_the_temporary_folder(
     folder: Path, tmp_path: Path
 ) -> None:
     how: dict[str, Any] = {"stdout": subprocess.PIPE, "preexec_fn": small_files}
-    environment = {"TMPDIR": str(tmp_path)}
-    command = ["env", *(f"{name}={value}" for name, value in environment.items())]
-    command += [sys.executable, "-m", "zenlake.cli.main", "decode", "-w", "out", "-"]
+    command = ["env", f"TMPDIR={tmp_path}", *ZENLAKE, "decode", "-w", "out", "-"]
     with open(CAPTURE, "rb") as capture:
         done = subprocess.run(command, stdin=capture, stderr=subprocess.PIPE, cwd=folder, **how)
     assert done.returncode == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -12,25 +13,21 @@ import pytest
 
 import zenlake
 from tests.paths import CAPTURES, DOCS, ROOT
+from tests.zenlake_process import ZENLAKE, run_zenlake
 from zenlake._compiled import is_compiled
 from zenlake.cli.main import COMMANDS, main
 
 PUSH = "7d 00 06 64 65 6d 6f 2f 61 01 05 68 65 6c 6c 6f"
 
 
-def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "zenlake", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=30)
-
-
 def test_version_shows_whether_it_is_compiled() -> None:
     kind = "compiled" if is_compiled() else "not compiled"
-    assert run("--version").stdout == f"zenlake {zenlake.__version__} ({kind})\n"
-    assert run("router", "-V").stdout == f"zenlake {zenlake.__version__} ({kind})\n"
+    assert run_zenlake("--version").stdout == f"zenlake {zenlake.__version__} ({kind})\n"
+    assert run_zenlake("router", "-V").stdout == f"zenlake {zenlake.__version__} ({kind})\n"
 
 
 def test_help_lists_every_command_and_examples() -> None:
-    result = run("--help")
+    result = run_zenlake("--help")
     assert result.returncode == 0
     assert all(f"    {name}" in result.stdout for name in COMMANDS)
     assert "examples:" in result.stdout
@@ -57,7 +54,7 @@ def test_help_is_fast() -> None:
     times = []
     for _ in range(5):
         start = time.monotonic()
-        run("--help")
+        run_zenlake("--help")
         times.append(time.monotonic() - start)
     assert min(times) < 0.3
 
@@ -75,7 +72,7 @@ def test_help_is_fast() -> None:
     ],
 )
 def test_a_wrong_call_gets_one_line_and_code_2(arguments: tuple[str, ...], complaint: str) -> None:
-    result = run(*arguments)
+    result = run_zenlake(*arguments)
     assert result.returncode == 2
     assert result.stdout == ""
     assert complaint in result.stderr
@@ -83,7 +80,7 @@ def test_a_wrong_call_gets_one_line_and_code_2(arguments: tuple[str, ...], compl
 
 
 def test_explain_prints_without_colour_when_piped() -> None:
-    result = run("explain", *PUSH.split())
+    result = run_zenlake("explain", *PUSH.split())
     assert result.returncode == 0
     assert "'demo/a'" in result.stdout
     assert "\x1b" not in result.stdout
@@ -91,17 +88,17 @@ def test_explain_prints_without_colour_when_piped() -> None:
 
 def test_explain_reads_hex_dumps_from_standard_input() -> None:
     dump = "00000000  7d 00 06 64 65 6d 6f 2f  61 01 05 68 65 6c 6c 6f  |}..demo/a..hello|\n"
-    assert "'hello'" in run("explain", "-", stdin=dump).stdout
+    assert "'hello'" in run_zenlake("explain", "-", stdin=dump).stdout
 
 
 def test_explain_of_broken_bytes_is_a_negative_answer() -> None:
-    result = run("explain", "--as", "network", "7d", "00", "06", "64")
+    result = run_zenlake("explain", "--as", "network", "7d", "00", "06", "64")
     assert result.returncode == 1
     assert "it claims 6 bytes, 1 are left" in result.stdout
 
 
 def test_explain_json_is_one_object_a_line() -> None:
-    result = run("explain", "--json", *PUSH.split())
+    result = run_zenlake("explain", "--json", *PUSH.split())
     assert result.stdout.count("\n") == 1
     assert json.loads(result.stdout)["as"] == "network"
 
@@ -181,13 +178,13 @@ def test_completion_knows_commands_and_flags(
 
 
 def test_the_bash_completion_completes() -> None:
-    script = run("completion", "bash").stdout
+    script = run_zenlake("completion", "bash").stdout
     ask = "COMP_WORDS=(zenlake ex); COMP_CWORD=1; _zenlake; echo ${COMPREPLY[@]}"
     result = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True)
     assert result.stdout == "explain\n"
 
 
 def test_a_closed_pipe_is_no_error() -> None:
-    command = f"{sys.executable} -m zenlake.cli.main demo | head -1"
+    command = f"{shlex.join(ZENLAKE)} demo | head -1"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=30)
     assert result.stderr == ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.trace.sidecar import PATHS
+from tests.zenlake_process import run_zenlake
 from zenlake.cli.pipeline_progress import ProgressLine
 
 pytest.importorskip("pyspark", reason="needs zenlake[lake]")
@@ -16,8 +16,7 @@ pytestmark = [pytest.mark.xdist_group("pipeline"), pytest.mark.spark]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "zenlake.cli.main", "pipeline", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=500)
+    return run_zenlake("pipeline", *arguments, timeout_s=500)
 
 
 def test_a_summary_that_says_why(tmp_path: Path) -> None:

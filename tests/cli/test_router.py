@@ -5,21 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import zenlake
-from tests.cli.router_process import RouterProcess
 from tests.interop.puppets import Held, settings, theirs
 from tests.sessions import open_client
 from tests.waiting import until
+from tests.zenlake_process import RouterProcess, run_zenlake
 from zenlake.cli.router import add_arguments, config_of
 
 
@@ -97,8 +94,7 @@ def test_adminspace_permissions(letters: str, read: bool, write: bool) -> None:
     ],
 )
 def test_a_wrong_call_gets_one_line_and_code_2(arguments: list[str], complaint: str) -> None:
-    command = [sys.executable, "-m", "zenlake.cli.main", "router", "--log", "off", *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    result = run_zenlake("router", "--log", "off", *arguments)
     assert result.returncode == 2
     assert complaint in result.stderr
     assert result.stderr.count("\n") == 1
@@ -108,8 +104,7 @@ def test_a_wrong_call_gets_one_line_and_code_2(arguments: list[str], complaint: 
 def test_address_in_use_is_an_error_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         endpoint = f"tcp/127.0.0.1:{server.getsockname()[1]}"
-        command = [sys.executable, "-m", "zenlake.cli.main", "router", "-l", endpoint]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=30)
+        result = run_zenlake("router", "-l", endpoint)
     assert result.returncode == 2
     assert re.fullmatch(rf"zenlake: .*{re.escape(endpoint)}.*in use\n", result.stderr)
 
@@ -147,15 +142,8 @@ def test_log_lines_have_a_time_a_level_and_a_target() -> None:
 
 
 def test_rust_log_chooses_what_is_logged() -> None:
-    command = [sys.executable, "-m", "zenlake.cli.main", "router", "-l", "tcp/192.0.2.1:1"]
     for level, expected in (("warn", 0), ("info", 1)):
-        result = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=30,
-            env={**os.environ, "RUST_LOG": level},
-        )
+        result = run_zenlake("router", "-l", "tcp/192.0.2.1:1", RUST_LOG=level)
         assert result.returncode == 2
         assert result.stdout.count(" INFO    zenlake.router: zenlake ") == expected
 

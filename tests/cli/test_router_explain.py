@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import Any
 
 import pytest
 
-from tests.cli.router_process import RouterProcess
 from tests.sessions import open_client
 from tests.waiting import until
+from tests.zenlake_process import RouterProcess, run_zenlake
 from zenlake.cli.router_explain_losses import LOST_INWARD, LOST_OUTWARD, REFUSED
 from zenlake.cli.router_explain_text import text_of
 from zenlake.node.stats import NO_LOSSES
@@ -19,8 +18,7 @@ from zenlake.routing.counters import Counters
 
 
 def explain(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "zenlake.cli.main", "router", "explain", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return run_zenlake("router", "explain", *arguments)
 
 
 def test_a_publication_that_nobody_receives() -> None:

@@ -21,6 +21,7 @@ from tests.paths import DOCS
 from tests.ports import free_endpoint
 from tests.sessions import open_client
 from tests.waiting import until
+from tests.zenlake_process import ZENLAKE, run_zenlake
 from zenlake.cli.main import main
 
 pytest.importorskip("pyspark", reason="the tables are made by Spark")
@@ -41,7 +42,7 @@ class Up:
         options = ["-l", self.endpoint, "--no-multicast-scouting", "--port", "0", "--every", "1"]
         options += ["--lake", lake]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "zenlake.cli.main", "up", *options],
+            [*ZENLAKE, "up", *options],
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -56,10 +57,7 @@ class Up:
         self.page = lines[3].split()[1]
 
     def sql(self, statement: str) -> list[dict[str, Any]]:
-        command = [sys.executable, "-m", "zenlake.cli.main", "sql", "--lake", self.lake]
-        done = subprocess.run(
-            [*command, "--json", statement], capture_output=True, text=True, env=child_environment()
-        )
+        done = run_zenlake("sql", "--lake", self.lake, "--json", statement)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def until_published(self, statement: str) -> None:
@@ -166,11 +164,9 @@ def test_wrong_options_are_one_line_before_anything_starts(
     assert f"argument {option}: " in line
 
 
-def test_options_of_the_router_are_checked(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "zenlake.cli.main", "up", "-l", "foo/1", "--port", "0"]
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, env=child_environment(), timeout=60
-    )
+def test_options_of_the_router_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run_zenlake("up", "-l", "foo/1", "--port", "0")
     assert done.returncode == 2
     cause, code = done.stderr.splitlines()[-2:]
     assert "links of type 'foo' are not supported" in cause

@@ -12,12 +12,12 @@ from contextlib import contextmanager, nullcontext
 import pytest
 import zenoh
 
+from tests.handshake import open_session
 from tests.ports import free_port
 from tests.sessions import config_of, open_client
 from zenlake.protocol.accepting import Acceptor
 from zenlake.protocol.errors import HandshakeError
 from zenlake.protocol.offer import Agreed, Offer
-from zenlake.protocol.opening import Opener
 from zenlake.wire import CloseReason, QoSLink, Resolution, WhatAmI, ZenohId
 from zenlake.wire.framing import StreamDeframer, frame_batch
 
@@ -74,15 +74,8 @@ def router(settings: dict[str, object]) -> Iterator[tuple[int, str]]:
 
 
 def open_to(port: int, offer: Offer) -> Agreed:
-    opener = Opener(offer)
-    with socket.create_connection(("127.0.0.1", port)) as connection:
-        wire = Wire(connection)
-        wire.send(opener.start())
-        while opener.agreed is None:
-            answer = opener.receive(wire.receive())
-            if answer is not None:
-                wire.send(answer)
-    return opener.agreed
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        return open_session(connection, offer)
 
 
 @pytest.mark.parametrize("variant", OFFERS)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -13,9 +11,11 @@ from random import Random
 import pytest
 
 from tests.chance import IS_FULL, first_seed
+from tests.recording.number_publisher import NumberPublisher
 from tests.recording.recorded_values import Peer, values, wire_packets
-from tests.recording.recording_router import NumberPublisher, RouterProcess
 from tests.recording.scripted_recording import FailingFiles, ScriptedRecording
+from tests.small_disk import read_only, small_disk
+from tests.zenlake_process import RouterProcess, run_zenlake
 from zenlake import trace
 from zenlake.capture.recordings import segments
 from zenlake.recording.folder import RecordingFolder
@@ -25,6 +25,7 @@ from zenlake.recording.settings import RecordingSettings
 
 KILLS = 200 if IS_FULL else 3
 RATE = 20_000
+DISK_BYTES = 8 << 20
 LOSS_S_MAX = 1.0
 RESTART_S_MAX = 2.0
 START_S_MAX = 8.0
@@ -38,8 +39,10 @@ def test_killed_recorder_loses_at_most_the_last_second(tmp_path: Path) -> None:
     expected: list[int] = []
     first = last_segment = 0
     for kill in range(KILLS):
-        router = RouterProcess(folder, "--segment-bytes", "200K")
-        publisher = NumberPublisher(router.port, first)
+        begun = time.monotonic()
+        router = RouterProcess("--record", str(folder), "--segment-bytes", "200K")
+        assert time.monotonic() - begun < START_S_MAX + RESTART_S_MAX
+        publisher = NumberPublisher(router.endpoint, first)
         thread = threading.Thread(target=publisher.run, args=(10.0, RATE))
         thread.start()
         time.sleep(chance.uniform(0.2, 1.7))
@@ -47,7 +50,6 @@ def test_killed_recorder_loses_at_most_the_last_second(tmp_path: Path) -> None:
         router.kill()
         thread.join()
         publisher.close()
-        assert router.started_s < START_S_MAX + RESTART_S_MAX
         recovered = RecordingFolder(str(folder))
         recovered.recover()
         recovered.close()
@@ -59,8 +61,8 @@ def test_killed_recorder_loses_at_most_the_last_second(tmp_path: Path) -> None:
         expected += new
         first, last_segment = publisher.next, segments(str(folder))[-1].number
     assert len(expected) > KILLS * 1_000
-    router = RouterProcess(folder)
-    assert router.stop() == 0
+    with RouterProcess("--record", str(folder)) as router:
+        assert router.end() == 0
     assert values(folder) == expected
     assert all(one.is_sealed for one in segments(str(folder)))
     with trace.open(str(folder)) as capture:
@@ -71,9 +73,8 @@ def test_killed_recorder_loses_at_most_the_last_second(tmp_path: Path) -> None:
 
 def refusal(folder: Path) -> list[str]:
     """The error line of a command that refuses to record into a folder."""
-    command = [sys.executable, "-m", "zenlake", "router", "-l", "tcp/127.0.0.1:0"]
-    command += ["--no-multicast-scouting", "--record", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    options = ("-l", "tcp/127.0.0.1:0", "--no-multicast-scouting", "--record", str(folder))
+    done = run_zenlake("router", *options)
     assert done.returncode == 2
     lines = (done.stdout + done.stderr).splitlines()
     return [line for line in lines if " INFO " not in line]
@@ -106,35 +107,17 @@ def test_recovery_takes_less_than_two_seconds(tmp_path: Path) -> None:
     assert scan.packets > 40_000
 
 
-def mounted(path: Path, options: str) -> bool:
-    """Whether a small file system could be mounted there."""
-    path.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(path)]
-    try:
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
-    except OSError:
-        return False
-
-
 def test_read_only_folder_is_refused_with_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "disk"
-    if not mounted(path, "size=8m,ro"):
-        pytest.skip("this user may not mount a file system")
-    try:
-        (line,) = refusal(path / "r")
-    finally:
-        subprocess.run(["umount", str(path)], check=True)
+    with small_disk(tmp_path / "disk", DISK_BYTES) as disk, read_only(disk):
+        (line,) = refusal(disk / "r")
     assert "the file system is read-only" in line
 
 
 def test_full_disk_is_reported_within_a_second_and_recording_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """R05: a file system of 8 MiB."""
-    path = tmp_path / "disk"
-    if not mounted(path, "size=8m"):
-        pytest.skip("this user may not mount a file system")
-    try:
+    """R05"""
+    with small_disk(tmp_path / "disk", DISK_BYTES) as path:
         (path / "filler").write_bytes(b"x" * (4 << 20))
         recorder = Recorder(RecordingSettings(str(path / "r"), segment_bytes=1 << 20))
         peer = Peer(recorder)
@@ -176,5 +159,3 @@ def test_full_disk_is_reported_within_a_second_and_recording_goes_on(
         scan = scan_segment(segments(str(path / "r"))[-1].path)
         assert scan is not None
         assert scan.dropped == recorder.dropped_packets
-    finally:
-        subprocess.run(["umount", str(path)], check=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import CAPTURES
+from tests.zenlake_process import ZENLAKE
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Skipped
 from zenlake.cli import progress
@@ -42,8 +44,9 @@ def decode(capsys: pytest.CaptureFixture[str], *arguments: str) -> Result:
 
 
 def in_a_process(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "zenlake.cli.main", "decode", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, timeout=60)
+    return subprocess.run(
+        [*ZENLAKE, "decode", *arguments], input=stdin, capture_output=True, timeout=60
+    )
 
 
 def numbers(path: Path | str) -> list[int]:
@@ -269,7 +272,7 @@ def test_a_wrong_call_gets_one_line_and_code_2(arguments: tuple[str, ...], compl
 
 
 def test_a_closed_pipe_is_no_error() -> None:
-    command = f"{sys.executable} -m zenlake.cli.main decode -l {PUBSUB} 2>/dev/null | head -1"
+    command = f"{shlex.join(ZENLAKE)} decode -l {PUBSUB} 2>/dev/null | head -1"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert result.stdout.count("\n") == 1
     assert result.stderr == ""
