@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.links.certificates import HAS_OPENSSL, Authority
+from tests.links.certificates import Authority, needs_openssl
 from tests.node.application import opened, settings_of
 from tests.node.test_node import talk
 from tests.waiting import until
@@ -17,7 +17,7 @@ from zenlake.node import Node, NodeSettings
 from zenlake.wire import WhatAmI
 
 pytestmark = [
-    pytest.mark.skipif(not HAS_OPENSSL, reason="needs the openssl command"),
+    needs_openssl,
     pytest.mark.usefixtures("host"),
 ]
 

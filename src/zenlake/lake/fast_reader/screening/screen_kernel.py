@@ -1,4 +1,4 @@
-# Parts: 32d2a44e7e8e2778
+# Parts: c94aaf4ed80b7377
 """Kernel: one pass over decoded messages, which rules to evaluate for which rows and batches."""
 
 from __future__ import annotations
