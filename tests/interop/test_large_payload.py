@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.chance import first_seed
-from tests.faults import MIB
+from tests.measuring import MIB
 from tests.node.router import RealNode
 from tests.ports import free_port
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 import zenlake
-from tests.faults import scaled
+from tests.chance import scaled
 from tests.node.router import RealNode
 from tests.ports import free_port
 from tests.sessions import open_client

@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 import zenoh
 
-from tests.chance import first_seed
+from tests.chance import seeded
 from zenlake.errors import KeyExprError
 from zenlake.keyexpr import KeyExpr, Parameters, Selector
 from zenlake.keyexpr.canonical import canonize
@@ -32,9 +32,7 @@ CHUNKS = LITERAL_CHUNKS + OTHER_CHUNKS + VERBATIM_CHUNKS
 
 @pytest.fixture
 def rng() -> random.Random:
-    seed = first_seed()
-    print(f"ZENLAKE_SEED={seed}")
-    return random.Random(seed)
+    return seeded()
 
 
 def random_expression(rng: random.Random) -> list[str]:

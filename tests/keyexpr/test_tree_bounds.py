@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import pytest
 
-from tests.faults import scaled
+from tests.chance import scaled
 from zenlake.keyexpr.canonical import canonize
 from zenlake.keyexpr.matching import intersects
 from zenlake.keyexpr.tree import KeyTree

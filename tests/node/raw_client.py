@@ -9,8 +9,8 @@ import threading
 import time
 from collections.abc import Iterator
 
-from tests.faults import least
 from tests.handshake import open_session
+from tests.measuring import least
 from tests.node.application import (
     BLOCK,
     CONTROL,

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from tests.chance import IS_FULL, first_seed
+from tests.chance import IS_FULL, seeded
 from tests.node.application import BLOCK, Application, settings_of, until_routed
 from tests.ports import free_port
 from tests.waiting import holds, until
@@ -23,9 +23,7 @@ ROUNDS = 1_000 if IS_FULL else 25
 
 
 def test_exactly_one_session_survives() -> None:
-    seed = first_seed()
-    print(f"seed {seed}")
-    chance = random.Random(seed)
+    chance = seeded()
     for _ in range(ROUNDS):
         left_port, right_port = free_port(), free_port()
         left = make(left_port, right_port)

@@ -10,7 +10,7 @@ import pytest
 
 import zenlake
 from tests.api.linked import publisher_of, two_sessions
-from tests.faults import least
+from tests.measuring import least
 from tests.waiting import PATIENCE_S, holds, until
 from zenlake.limits import CALLBACK_HOLD_MS_MAX
 

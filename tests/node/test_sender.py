@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.faults import least
+from tests.measuring import least
 from zenlake.limits import UNSENT_PROCESS_BYTES_MAX
 from zenlake.links import Link, memory_pair
 from zenlake.node.abstract_sender import DROPPED, FULL, TAKEN

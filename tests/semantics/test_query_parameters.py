@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import re
 
 import duckdb
 import pytest
 
-from tests.chance import first_seed
+from tests.chance import seeded
 from zenlake.keyexpr import Parameters
 from zenlake.semantics.query_parameters import (
     ANY_KEY,
@@ -42,9 +41,7 @@ def test_any_key_is_a_name_of_its_own(parameters: str, expected: bool) -> None:
 
 
 def test_pattern_and_parameters_agree() -> None:
-    seed = first_seed()
-    print("seed", seed)
-    chance = random.Random(seed)
+    chance = seeded()
     pieces = ["_anyke", "_time", ";", "=", "|", "a", "_"]
     texts = ["".join(chance.choices(pieces, k=chance.randrange(9))) for _ in range(CASES)]
     for name in (ANY_KEY, TIME_RANGE):

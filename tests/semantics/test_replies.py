@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.chance import first_seed
-from tests.faults import scaled
+from tests.chance import scaled, seeded
 from tests.lake.derive.steps.cases import Row, by_case, columns, frame, staged
 from tests.trace.built_sessions import (
     ACCEPTOR,
@@ -41,9 +40,7 @@ JOIN (SELECT {exchanges.PLACE} AS place, seq, capture FROM {{events}}) AS events
 
 @pytest.fixture
 def chance() -> random.Random:
-    seed = first_seed()
-    print("seed", seed)
-    return random.Random(seed)
+    return seeded()
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import random
-
-from tests.chance import first_seed
-from tests.faults import scaled
+from tests.chance import scaled, seeded
 from tests.session.network import ANY, ListSink, Network, Ok, question
 from zenlake.session.incoming_query import IncomingQuery
 from zenlake.wire import ConsolidationMode, Del, Put, Timestamp, ZenohId
@@ -52,9 +49,7 @@ def ask(mode: ConsolidationMode, parameters: str, replies: list[Reply]) -> list[
 
 
 def test_equals_the_model() -> None:
-    seed = first_seed()
-    print("seed", seed)
-    chance = random.Random(seed)
+    chance = seeded()
     for _ in range(CASES):
         mode = chance.choice(list(ConsolidationMode))
         parameters = chance.choice(["", "x=1", "_time=[..]", "a;_time", "_timer=1"])

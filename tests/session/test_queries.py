@@ -6,8 +6,7 @@ import tracemalloc
 
 import pytest
 
-from tests.chance import IS_FULL
-from tests.faults import scaled
+from tests.chance import IS_FULL, scaled
 from tests.session.network import ANY, Error, ListSink, Network, Node, Ok, pair, question
 from zenlake.errors import LocalError
 from zenlake.limits import HELD_REPLIES_MAX, HELD_REPLY_BYTES_MAX

@@ -13,7 +13,8 @@ import pytest
 
 import zenlake
 from tests.api.linked import connected, listening, node_of, two_sessions
-from tests.faults import MIB, least, resident_bytes, scaled
+from tests.chance import scaled
+from tests.measuring import MIB, least, resident_bytes
 from tests.waiting import until, until_more
 
 pytestmark = pytest.mark.usefixtures("host")

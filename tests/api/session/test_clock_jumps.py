@@ -11,7 +11,7 @@ import pytest
 
 import zenlake
 from tests.api.linked import connected, listening, publisher_of
-from tests.faults import scaled
+from tests.chance import scaled
 from tests.sessions import config_of
 from tests.waiting import until
 

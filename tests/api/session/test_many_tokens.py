@@ -10,7 +10,7 @@ import pytest
 
 import zenlake
 from tests.api.linked import listening, node_of
-from tests.faults import scaled
+from tests.chance import scaled
 from tests.node.raw_client import RawClient
 from tests.waiting import holds, until
 from zenlake.wire import DeclareToken, WireExpr

@@ -12,7 +12,7 @@ import pytest
 import zenoh
 
 import zenlake
-from tests.faults import least
+from tests.measuring import least
 from tests.ports import free_endpoint, free_port
 from tests.sessions import config_of
 from zenlake import Config, Session, ZError

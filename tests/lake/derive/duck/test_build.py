@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.faults import scaled
+from tests.chance import scaled
 from tests.trace.sidecar import PATHS
 from zenlake.lake.derive.duck import Engine, build, build_tables
 from zenlake.lake.exact_reader.exact_tables import stage

@@ -1,27 +1,12 @@
-"""Helpers for tests of faults and abuse: sizes, seeds and measurements."""
+"""Times and memory that tests measure."""
 
 from __future__ import annotations
 
 import os
-import random
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.chance import IS_FULL
-
 MIB = 1 << 20
-
-
-def scaled(by_default: int, in_full: int) -> int:
-    """A count: `in_full` with ZENLAKE_FULL=1, else `by_default`."""
-    return in_full if IS_FULL else by_default
-
-
-def seeded() -> random.Random:
-    """A random generator whose seed is printed if a test fails; ZENLAKE_SEED replays it."""
-    seed = int(os.environ.get("ZENLAKE_SEED") or random.randrange(1 << 32))
-    print(f"ZENLAKE_SEED={seed}")
-    return random.Random(seed)
 
 
 def least(measure: Callable[[], float], enough_s: float, tries: int = 10) -> float:
