@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tests.capture.headers import ethernet, ipv4, packet, tcp
 from zenlake.capture.pcapng_writer import PcapngWriter
@@ -174,7 +174,7 @@ class Tap:
         except OSError:
             return
 
-    def __enter__(self) -> Tap:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: Any) -> None:

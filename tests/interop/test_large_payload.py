@@ -14,7 +14,7 @@ import pytest
 
 from tests.chance import first_seed
 from tests.measuring import MIB
-from tests.node.router import RealNode
+from tests.node_process import NodeProcess
 from tests.ports import free_port
 
 pytestmark = pytest.mark.real
@@ -79,7 +79,7 @@ def test_a_payload_of_60_mib_arrives_twice() -> None:
     del payload
     endpoint = f"tcp/127.0.0.1:{free_port()}"
     programs: list[Program] = []
-    with RealNode("router", listen__endpoints=[endpoint]):
+    with NodeProcess("router", listen__endpoints=[endpoint]):
         try:
             subscribers = [Program(_SUBSCRIBER, endpoint) for _ in range(2)]
             programs += subscribers

@@ -9,7 +9,7 @@ import pytest
 
 import zenlake
 from tests.chance import scaled
-from tests.node.router import RealNode
+from tests.node_process import NodeProcess
 from tests.ports import free_port
 from tests.sessions import open_client
 from tests.waiting import until
@@ -72,7 +72,7 @@ def test_declarations_are_restored_and_losses_are_reported(module: str) -> None:
     endpoint = f"tcp/127.0.0.1:{free_port()}"
     log = Log()
     is_over = threading.Event()
-    router = RealNode("router", module, listen__endpoints=[endpoint])
+    router = NodeProcess("router", module, listen__endpoints=[endpoint])
     try:
         with open_observed(endpoint, log) as here, open_observed(endpoint, log) as there:
             there.declare_subscriber("k", log.receive)
@@ -104,8 +104,8 @@ def test_declarations_are_restored_and_losses_are_reported(module: str) -> None:
 
 
 def restart(
-    router: RealNode, module: str, endpoint: str, log: Log, here: zenlake.Session, number: int
-) -> RealNode:
+    router: NodeProcess, module: str, endpoint: str, log: Log, here: zenlake.Session, number: int
+) -> NodeProcess:
     time.sleep(2 * SLACK_S)  # publications before the cut
     cuts_before = len(log.cuts["ends"])
     log.cuts["begins"].clear()
@@ -113,7 +113,7 @@ def restart(
     router.kill()
     until(lambda: len(log.cuts["ends"]) == cuts_before + 2)
     down_at = min(log.cuts["ends"][-2:])
-    router = RealNode("router", module, listen__endpoints=[endpoint])
+    router = NodeProcess("router", module, listen__endpoints=[endpoint])
     until(lambda: len(log.cuts["begins"]) == 2)
     up_at = max(log.cuts["begins"])
     until(lambda: any(log.got.get(len(log.sent) - back, 0) > up_at for back in range(1, 20)))

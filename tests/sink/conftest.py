@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.lake.conftest import pytest_collection_modifyitems, spark
-from tests.node.router import RealNode
+from tests.node_process import NodeProcess
 from tests.ports import free_endpoint
 from tests.sessions import open_client
 
@@ -24,7 +24,7 @@ def router(request: pytest.FixtureRequest) -> Iterator[str]:
     """The endpoint of a router in a process of its own: ours, or `zenoh` by indirect parameter."""
     endpoint = free_endpoint()
     module = getattr(request, "param", "zenlake")
-    with RealNode("router", module, listen__endpoints=[endpoint]):
+    with NodeProcess("router", module, listen__endpoints=[endpoint]):
         yield endpoint
 
 

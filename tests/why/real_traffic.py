@@ -7,10 +7,7 @@ contain the truth; the stories must find it.
 
 from __future__ import annotations
 
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -19,25 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.interop.tap import Conversation, Tap
+from tests.node_process import NodeProcess
 from tests.sessions import open_client
 
 Truth = dict[str, Any]
 _SECOND_PORT = 27_449
-ROUTER = """
-import sys, time, zenoh
-config = zenoh.Config()
-config.insert_json5("mode", '"router"')
-config.insert_json5("listen/endpoints", f'["tcp/127.0.0.1:{sys.argv[1]}#so_sndbuf=32768"]')
-config.insert_json5("scouting/multicast/enabled", "false")
-config.insert_json5("transport/shared_memory/enabled", "false")
-if len(sys.argv) > 2:
-    config.insert_json5("connect/endpoints", f'["tcp/127.0.0.1:{sys.argv[2]}"]')
-# Small buffers, so that little traffic fills them.
-config.insert_json5("transport/link/tx/queue/size/data", "1")
-session = zenoh.open(config)
-print(session.zid(), flush=True)
-time.sleep(600)
-"""
 
 
 class SlowTap(Tap):
@@ -78,23 +61,16 @@ class _Waiting:
         return self._source.recv(size)
 
 
-class Router:
-    """A router in a process of its own, which can be killed."""
-
-    def __init__(self, *ports: int) -> None:
-        """Listens on the first, connects to the second."""
-        command = [sys.executable, "-c", ROUTER, *map(str, ports)]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None
-        self.zid = self._process.stdout.readline().strip()
-
-    def freeze(self) -> None:
-        """Stop the router as if its machine lost power: connections stay open, but are silent."""
-        self._process.send_signal(signal.SIGSTOP)
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait(10)
+def router_at(port: int, *others: int) -> NodeProcess:
+    """A router that listens on a port and connects to others."""
+    return NodeProcess(
+        "router",
+        listen__endpoints=[f"tcp/127.0.0.1:{port}#so_sndbuf=32768"],
+        connect__endpoints=[f"tcp/127.0.0.1:{other}" for other in others],
+        transport__shared_memory__enabled=False,
+        # Small buffers, so that little traffic fills them.
+        transport__link__tx__queue__size__data=1,
+    )
 
 
 def client(port: int) -> Any:
@@ -132,7 +108,7 @@ def answering(session: Any, key: str, *values: str, **how: Any) -> Any:
     return session.declare_queryable(key, answer, **how)
 
 
-def held_query(port: int, router: Router, tap: SlowTap) -> Truth:
+def held_query(port: int, router: NodeProcess, tap: SlowTap) -> Truth:
     """Row 4: the reply is sent, but the Query object is kept, so no final follows."""
     asker, server = client(port), client(port)
     held: list[Any] = []
@@ -153,7 +129,7 @@ def held_query(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def consolidated(port: int, router: Router, tap: SlowTap) -> Truth:
+def consolidated(port: int, router: NodeProcess, tap: SlowTap) -> Truth:
     """Row 6: two replies for one key, the querier sees one."""
     import zenoh
 
@@ -169,7 +145,7 @@ def consolidated(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def nothing_came(port: int, router: Router, tap: SlowTap) -> Truth:
+def nothing_came(port: int, router: NodeProcess, tap: SlowTap) -> Truth:
     """Row 7: five gets that return at once with nothing, each for another reason."""
     import zenoh
 
@@ -194,7 +170,7 @@ def nothing_came(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def one_silent(port: int, router: Router, tap: SlowTap) -> Truth:
+def one_silent(port: int, router: NodeProcess, tap: SlowTap) -> Truth:
     """Row 8: three queryables get the query, one never sends its final."""
     import zenoh
 
@@ -217,7 +193,7 @@ def one_silent(port: int, router: Router, tap: SlowTap) -> Truth:
     return {**names, "get": get}
 
 
-def router_dies(port: int, router: Router, tap: SlowTap) -> Truth:
+def router_dies(port: int, router: NodeProcess, tap: SlowTap) -> Truth:
     """Row 8: the router is killed while a query is on its way."""
     asker, server = client(port), client(port)
     held: list[Any] = []
@@ -235,9 +211,9 @@ def router_dies(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def router_frozen(port: int, router: Router, tap: SlowTap) -> Truth:
+def router_frozen(port: int, router: NodeProcess, tap: SlowTap) -> Truth:
     """Row 8: the second of two routers falls silent, without closing anything."""
-    second = Router(_SECOND_PORT, port)
+    second = router_at(_SECOND_PORT, port)
     asker, server = client(port), client(_SECOND_PORT)
     queryable = answering(server, "gripper/state", "open")
     tap.until_quiet(0.5)
@@ -253,7 +229,7 @@ def router_frozen(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def at_chunks(port: int, router: Router, tap: SlowTap) -> Truth:
+def at_chunks(port: int, router: NodeProcess, tap: SlowTap) -> Truth:
     """Row 9: `**` leaves out chunks that begin with `@`; and other keys that do not match."""
     listener, talker = client(port), client(port)
     got: dict[str, list[str]] = {}
@@ -300,7 +276,7 @@ def at_chunks(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def tokens(port: int, router: Router, tap: SlowTap) -> Truth:
+def tokens(port: int, router: NodeProcess, tap: SlowTap) -> Truth:
     """Row 10, the healthy part: a token comes and goes, two nodes have the same, one is lost."""
     watcher, first, second = client(port), client(port), client(port)
     seen: list[list[str]] = []
@@ -325,7 +301,7 @@ def tokens(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-def slow_subscriber(port: int, router: Router, tap: SlowTap) -> Truth:
+def slow_subscriber(port: int, router: NodeProcess, tap: SlowTap) -> Truth:
     """Row 3: congestion control drop, and a subscriber that does not read for a while."""
     talker = client(port)
     listener = client(port)
@@ -349,7 +325,7 @@ def slow_subscriber(port: int, router: Router, tap: SlowTap) -> Truth:
     return truth
 
 
-SCENARIOS: dict[str, Callable[[int, Router, SlowTap], Truth]] = {
+SCENARIOS: dict[str, Callable[[int, NodeProcess, SlowTap], Truth]] = {
     one.__name__: one
     for one in (
         held_query,
@@ -367,12 +343,7 @@ SCENARIOS: dict[str, Callable[[int, Router, SlowTap], Truth]] = {
 
 def record(name: str, path: Path, port: int) -> Truth:
     """Runs one scenario, with its traffic in a file."""
-    router = Router(port)
-    try:
-        tap = SlowTap(path, port)
-        with tap:
-            truth = SCENARIOS[name](tap.port, router, tap)
-            tap.until_quiet(0.2)
-    finally:
-        router.kill()
+    with router_at(port) as router, SlowTap(path, port) as tap:
+        truth = SCENARIOS[name](tap.port, router, tap)
+        tap.until_quiet(0.2)
     return {"row": (SCENARIOS[name].__doc__ or "").split(":")[0], "router": router.zid, **truth}
