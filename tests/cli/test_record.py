@@ -17,7 +17,7 @@ import pytest
 import zenlake
 from tests.api.linked import publisher_of
 from tests.child_process import child_environment
-from tests.interop.puppets import Held, settings, theirs
+from tests.interop.puppets import PuppetProcess, settings, theirs
 from tests.ports import free_endpoint
 from tests.sessions import open_client
 from tests.waiting import until
@@ -183,7 +183,7 @@ def test_peer_mode_records_every_link(tmp_path: Path) -> None:
 def test_publications_of_an_official_node_through_an_official_router(tmp_path: Path) -> None:
     path = tmp_path / "recording"
     endpoint = free_endpoint()
-    router, publisher = Held(theirs()[0]), Held(theirs()[0])
+    router, publisher = PuppetProcess(theirs()[0]), PuppetProcess(theirs()[0])
     try:
         router.open(**settings("router", **{"listen/endpoints": [endpoint]}))
         publisher.open(**settings("client", **{"connect/endpoints": [endpoint]}))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import zenlake
-from tests.interop.puppets import Held, settings, theirs
+from tests.interop.puppets import PuppetProcess, settings, theirs
 from tests.sessions import open_client
 from tests.waiting import until
 from tests.zenlake_process import RouterProcess, run_zenlake
@@ -152,7 +152,7 @@ def test_rust_log_chooses_what_is_logged() -> None:
 def test_real_clients_talk_through_the_router() -> None:
     pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
     with RouterProcess() as process:
-        one, two = Held(theirs()[0]), Held(theirs()[0])
+        one, two = PuppetProcess(theirs()[0]), PuppetProcess(theirs()[0])
         try:
             for held in (one, two):
                 held.open(**settings("client", **{"connect/endpoints": [process.endpoint]}))

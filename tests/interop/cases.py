@@ -8,12 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from tests.interop.puppets import Held
+from tests.interop.puppets import PuppetProcess
 
 SETTLE_SECONDS = 0.4
 """The time for declarations to arrive; real nodes do not show that in every topology."""
 
-Case = Callable[[Held, Held], None]
+Case = Callable[[PuppetProcess, PuppetProcess], None]
 CASES: dict[str, Case] = {}
 SINCE: dict[str, tuple[int, ...]] = {}
 """The release of eclipse-zenoh that a case needs on the other side, if later than 1.0."""
@@ -37,7 +37,7 @@ HELLO = b"hello".hex()
 
 
 @case()
-def put_and_delete(a: Held, b: Held) -> None:
+def put_and_delete(a: PuppetProcess, b: PuppetProcess) -> None:
     b.ask("subscribe", name="s", key="demo/one")
     settle()
     a.ask("put", key="demo/one", payload=HELLO)
@@ -50,7 +50,7 @@ def put_and_delete(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def everything_a_sample_carries(a: Held, b: Held) -> None:
+def everything_a_sample_carries(a: PuppetProcess, b: PuppetProcess) -> None:
     b.ask("subscribe", name="s", key="demo/**")
     settle()
     a.ask(
@@ -76,7 +76,7 @@ def everything_a_sample_carries(a: Held, b: Held) -> None:
 
 
 @case()
-def every_priority_and_congestion_control(a: Held, b: Held) -> None:
+def every_priority_and_congestion_control(a: PuppetProcess, b: PuppetProcess) -> None:
     b.ask("subscribe", name="s", key="demo/q/*")
     settle()
     priorities = ("REAL_TIME", "INTERACTIVE_HIGH", "INTERACTIVE_LOW", "DATA_HIGH", "DATA")
@@ -93,7 +93,7 @@ def every_priority_and_congestion_control(a: Held, b: Held) -> None:
 
 
 @case()
-def declared_publishers_and_wildcards(a: Held, b: Held) -> None:
+def declared_publishers_and_wildcards(a: PuppetProcess, b: PuppetProcess) -> None:
     for name, key in (("all", "demo/**"), ("some", "demo/*/x"), ("other", "nowhere/**")):
         b.ask("subscribe", name=name, key=key)
     a.ask("publisher", name="p", key="demo/r1/x", encoding="text/plain", priority="DATA_HIGH")
@@ -122,7 +122,7 @@ def declared_publishers_and_wildcards(a: Held, b: Held) -> None:
 
 
 @case()
-def a_wildcard_is_published(a: Held, b: Held) -> None:
+def a_wildcard_is_published(a: PuppetProcess, b: PuppetProcess) -> None:
     b.ask("subscribe", name="s", key="demo/w/1")
     settle()
     a.ask("put", key="demo/w/*", payload=HELLO)
@@ -130,7 +130,7 @@ def a_wildcard_is_published(a: Held, b: Held) -> None:
     assert found["key"] == "demo/w/*"
 
 
-def large(a: Held, b: Held, *sizes: int) -> None:
+def large(a: PuppetProcess, b: PuppetProcess, *sizes: int) -> None:
     b.ask("subscribe", name="s", key="demo/big")
     settle()
     for size in sizes:
@@ -140,17 +140,17 @@ def large(a: Held, b: Held, *sizes: int) -> None:
 
 
 @case()
-def a_megabyte(a: Held, b: Held) -> None:
+def a_megabyte(a: PuppetProcess, b: PuppetProcess) -> None:
     large(a, b, 65_000, 200_000, 1_000_000)
 
 
 @case()
-def ten_megabytes(a: Held, b: Held) -> None:
+def ten_megabytes(a: PuppetProcess, b: PuppetProcess) -> None:
     large(a, b, 65_000, 200_000, 10_000_000)
 
 
 @case()
-def ten_thousand_in_order(a: Held, b: Held) -> None:
+def ten_thousand_in_order(a: PuppetProcess, b: PuppetProcess) -> None:
     b.ask("subscribe", name="s", key="demo/many")
     settle()
     a.ask("put", key="demo/many", payload="07", count=10_000, congestion_control="BLOCK")
@@ -158,7 +158,7 @@ def ten_thousand_in_order(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 10))
-def source_info(a: Held, b: Held) -> None:
+def source_info(a: PuppetProcess, b: PuppetProcess) -> None:
     b.ask("subscribe", name="s", key="demo/source")
     settle()
     a.ask("put", key="demo/source", payload="01", source_sn=7)
@@ -167,7 +167,7 @@ def source_info(a: Held, b: Held) -> None:
 
 
 @case()
-def a_query_and_its_reply(a: Held, b: Held) -> None:
+def a_query_and_its_reply(a: PuppetProcess, b: PuppetProcess) -> None:
     reply = {"key": "demo/q", "value": HELLO, "encoding": "text/plain", "attachment": "01"}
     b.ask("queryable", name="q", key="demo/q", replies=[reply])
     settle()
@@ -193,14 +193,14 @@ def a_query_and_its_reply(a: Held, b: Held) -> None:
 
 
 @case()
-def nobody_answers(a: Held, b: Held) -> None:
+def nobody_answers(a: PuppetProcess, b: PuppetProcess) -> None:
     answer = a.ask("get", selector="demo/nobody")
     assert answer["replies"] == []
     assert answer["seconds"] < 5
 
 
 @case()
-def errors_and_deletions(a: Held, b: Held) -> None:
+def errors_and_deletions(a: PuppetProcess, b: PuppetProcess) -> None:
     replies = [{"error": "626164", "encoding": "zenoh/string"}, {"deleted": "demo/e/1"}]
     b.ask("queryable", name="q", key="demo/e/*", replies=replies)
     settle()
@@ -211,7 +211,7 @@ def errors_and_deletions(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def many_replies_and_consolidation(a: Held, b: Held) -> None:
+def many_replies_and_consolidation(a: PuppetProcess, b: PuppetProcess) -> None:
     replies = [{"key": f"demo/m/{n}", "value": f"{n:02x}"} for n in range(100)]
     again = [{"key": "demo/m/0", "value": "aa"}, {"key": "demo/m/0", "value": "bb"}]
     b.ask("queryable", name="q", key="demo/m/*", replies=[*replies, *again])
@@ -226,7 +226,7 @@ def many_replies_and_consolidation(a: Held, b: Held) -> None:
 
 
 @case()
-def large_replies(a: Held, b: Held) -> None:
+def large_replies(a: PuppetProcess, b: PuppetProcess) -> None:
     replies = [{"key": f"demo/l/{n}", "bytes": 1_000_000} for n in range(5)]
     b.ask("queryable", name="q", key="demo/l/*", replies=replies)
     settle()
@@ -235,7 +235,7 @@ def large_replies(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def targets(a: Held, b: Held) -> None:
+def targets(a: PuppetProcess, b: PuppetProcess) -> None:
     b.ask("queryable", name="q1", key="demo/t/**", replies=[{"key": "demo/t/x", "value": "01"}])
     b.ask(
         "queryable",
@@ -255,7 +255,7 @@ def targets(a: Held, b: Held) -> None:
 
 
 @case()
-def a_timeout(a: Held, b: Held) -> None:
+def a_timeout(a: PuppetProcess, b: PuppetProcess) -> None:
     slow = [{"key": "demo/slow", "value": "01"}, {"key": "demo/slow", "value": "02", "after": 3}]
     b.ask("queryable", name="q", key="demo/slow", replies=slow)
     settle()
@@ -271,7 +271,7 @@ def a_timeout(a: Held, b: Held) -> None:
 
 
 @case()
-def a_declared_querier(a: Held, b: Held) -> None:
+def a_declared_querier(a: PuppetProcess, b: PuppetProcess) -> None:
     a.ask("querier", name="r", key="demo/r/*", target="ALL", consolidation="NONE")
     b.ask("queryable", name="q", key="demo/r/1", replies=[{"key": "demo/r/1", "value": "05"}] * 2)
     settle()
@@ -285,7 +285,7 @@ def a_declared_querier(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 10))
-def any_key_may_answer(a: Held, b: Held) -> None:
+def any_key_may_answer(a: PuppetProcess, b: PuppetProcess) -> None:
     b.ask("queryable", name="q", key="demo/any", replies=[{"key": "other/key", "value": "05"}])
     settle()
     assert a.ask("get", selector="demo/any")["replies"] == []
@@ -294,7 +294,7 @@ def any_key_may_answer(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 10))
-def a_query_is_cancelled(a: Held, b: Held) -> None:
+def a_query_is_cancelled(a: PuppetProcess, b: PuppetProcess) -> None:
     slow = [{"key": "demo/slow", "value": "01", "after": 3}]
     b.ask("queryable", name="q", key="demo/slow", replies=slow)
     settle()
@@ -303,7 +303,7 @@ def a_query_is_cancelled(a: Held, b: Held) -> None:
     assert answer["seconds"] < 2
 
 
-def assert_alive(b: Held, key: str, keys: list[str]) -> None:
+def assert_alive(b: PuppetProcess, key: str, keys: list[str]) -> None:
     """Assert that tokens are found: at once by our node, late or not at all by real ones."""
     settle()
     found = b.ask("alive", key=key)["keys"]
@@ -315,7 +315,7 @@ def assert_alive(b: Held, key: str, keys: list[str]) -> None:
     assert found == keys
 
 
-def events_of(b: Held, name: str, count: int) -> list[list[str]]:
+def events_of(b: PuppetProcess, name: str, count: int) -> list[list[str]]:
     """The events of a watcher. A real node that queries meanwhile may get a token twice."""
     items = b.items(name, count)
     if b.is_ours:
@@ -324,7 +324,7 @@ def events_of(b: Held, name: str, count: int) -> list[list[str]]:
 
 
 @case()
-def liveliness(a: Held, b: Held) -> None:
+def liveliness(a: PuppetProcess, b: PuppetProcess) -> None:
     a.ask("token", name="early", key="group/early")
     assert_alive(b, "group/**", ["group/early"])
     b.ask("watch", name="new", key="group/**")
@@ -354,7 +354,7 @@ def liveliness(a: Held, b: Held) -> None:
 
 
 @case()
-def a_node_goes(a: Held, b: Held) -> None:
+def a_node_goes(a: PuppetProcess, b: PuppetProcess) -> None:
     """The tokens and subscribers of a node end with it."""
     b.ask("watch", name="w", key="group/**", history=True)
     a.ask("token", name="t", key="group/me")
@@ -364,7 +364,7 @@ def a_node_goes(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def matching(a: Held, b: Held) -> None:
+def matching(a: PuppetProcess, b: PuppetProcess) -> None:
     a.ask("publisher", name="p", key="demo/match")
     a.ask("matching", name="m", of="p")
     settle()
@@ -377,7 +377,7 @@ def matching(a: Held, b: Held) -> None:
 
 
 @case(since=(1, 5))
-def a_querier_matches(a: Held, b: Held) -> None:
+def a_querier_matches(a: PuppetProcess, b: PuppetProcess) -> None:
     a.ask("querier", name="r", key="demo/match/1")
     a.ask("matching", name="m", of="r")
     settle()
@@ -388,7 +388,7 @@ def a_querier_matches(a: Held, b: Held) -> None:
 
 
 @case()
-def localities(a: Held, b: Held) -> None:
+def localities(a: PuppetProcess, b: PuppetProcess) -> None:
     b.ask("subscribe", name="s", key="demo/here")
     a.ask("subscribe", name="own", key="demo/here")
     settle()
@@ -398,7 +398,7 @@ def localities(a: Held, b: Held) -> None:
 
 
 @case()
-def who_is_there(a: Held, b: Held) -> None:
+def who_is_there(a: PuppetProcess, b: PuppetProcess) -> None:
     """The info of a peer lacks its clients, but theirs has the peer."""
     received = 0
     for one, other in ((a, b), (b, a)):

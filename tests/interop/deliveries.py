@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from tests.interop.mixed_network import MixedNetwork
-from tests.interop.puppets import Held
+from tests.interop.puppets import PuppetProcess
 
 SETTLED_SECONDS_MAX = 30.0
 ROUND_SECONDS = 0.5
@@ -125,7 +125,7 @@ def observe(network: MixedNetwork, number: int, wanted: dict[str, Heard]) -> dic
     return {name: {what: seen[name][what] for what in wanted[name]} for name in wanted}
 
 
-def replies_and_tokens(node: Held) -> Heard:
+def replies_and_tokens(node: PuppetProcess) -> Heard:
     seen: Heard = {}
     for key in ("q/*", "full/*"):
         for target in TARGETS:
@@ -143,7 +143,7 @@ def replies_and_tokens(node: Held) -> Heard:
     }
 
 
-def alive(node: Held) -> list[str]:
+def alive(node: PuppetProcess) -> list[str]:
     """The tokens that a node finds; real nodes occasionally find none."""
     found: list[str] = []
     for _ in range(20):

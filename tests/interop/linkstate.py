@@ -10,8 +10,8 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
-from tests.interop.puppets import Held, Kind, attached, settings
-from tests.ports import free_port
+from tests.interop.puppets import Kind, PuppetProcess, attached, settings
+from tests.ports import free_endpoint
 from tests.waiting import until
 
 _REST_SECONDS = 1.2
@@ -29,16 +29,16 @@ ZIDS = {name: f"{name}{name}" for name in "abcdef"} | {"p": "1a", "q": "1b", "s"
 @contextmanager
 def network(
     kinds: dict[str, Kind], links: Sequence[str], client: Kind | None = None
-) -> Iterator[dict[str, Held]]:
+) -> Iterator[dict[str, PuppetProcess]]:
     """Nodes by letters, those of `ROUTERS` are routers; `pa` is a link of the nodes `p` and `a`.
 
     With `client`, every node has a client: `p` that of `p`, and so on; the node itself else.
     """
-    endpoints = {name: f"tcp/127.0.0.1:{free_port()}" for name in kinds}
+    endpoints = {name: free_endpoint() for name in kinds}
     with ExitStack() as stack:
-        nodes: dict[str, Held] = {}
+        nodes: dict[str, PuppetProcess] = {}
         for name, kind in kinds.items():
-            node = Held(kind)
+            node = PuppetProcess(kind)
             stack.callback(node.kill)
             nodes[name] = node
             others = [endpoints[link[1]] for link in links if link[0] == name]
@@ -65,24 +65,24 @@ def rest(times: int = 1) -> None:
     time.sleep(times * _REST_SECONDS)
 
 
-def declare_all(name: str, node: Held) -> None:
+def declare_all(name: str, node: PuppetProcess) -> None:
     node.ask("subscribe", name="s", key="d/**")
     node.ask("queryable", name="q", key=f"q/{name}", replies=[{"key": f"q/{name}", "value": "01"}])
     node.ask("token", name="t", key=f"t/{name}")
 
 
-def wait_for_all(nodes: dict[str, Held]) -> None:
+def wait_for_all(nodes: dict[str, PuppetProcess]) -> None:
     """Wait until each node knows the tokens of all others, which were declared last."""
     for name, node in nodes.items():
         others = {f"t/{other}" for other in nodes} - {f"t/{name}"}
         until(partial(knows, node, others), WAIT_SECONDS)
 
 
-def knows(node: Held, tokens: set[str]) -> bool:
+def knows(node: PuppetProcess, tokens: set[str]) -> bool:
     return tokens <= set(node.ask("alive", key="t/**")["keys"])
 
 
-def observe(nodes: dict[str, Held]) -> dict[str, Any]:
+def observe(nodes: dict[str, PuppetProcess]) -> dict[str, Any]:
     """What each node receives from the others, and from itself."""
     wait_for_all(nodes)
     before = {name: len(node.items("s", 0)) for name, node in nodes.items()}

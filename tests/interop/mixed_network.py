@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tests.interop.puppets import Held, Kind, settings
+from tests.interop.puppets import Kind, PuppetProcess, settings
 from tests.interop.shapes import ZIDS, Edge, Graph, Shape
 from tests.interop.tap import Recording, Tap
 from tests.ports import free_port
@@ -32,7 +32,7 @@ class MixedNetwork:
     ) -> None:
         self.shape = shape
         self.weights = weights or {}
-        self.nodes: dict[str, Held] = {}
+        self.nodes: dict[str, PuppetProcess] = {}
         """The nodes by name: `c1` is the client of router 1, `p0` the peer of router 0."""
         self._kinds = kinds
         self._cut: set[Edge] = set()
@@ -101,8 +101,8 @@ class MixedNetwork:
     def _tap(self, recording: Recording, number: int) -> Tap:
         return self._stack.enter_context(Tap(recording, self._ports[number]))
 
-    def _held(self, kind: Kind) -> Held:
-        held = Held(kind)
+    def _held(self, kind: Kind) -> PuppetProcess:
+        held = PuppetProcess(kind)
         self._stack.callback(held.kill)
         return held
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.child_process import child_environment
-from tests.ports import free_port
+from tests.ports import free_endpoint, free_port
 from tests.waiting import until
 
 OURS = "ours"
@@ -52,7 +52,7 @@ class Raised(Exception):
     """An exception of the puppet's module."""
 
 
-class Held:
+class PuppetProcess:
     """The process of a puppet; `ask` sends it a command and returns the answer."""
 
     def __init__(self, kind: Kind) -> None:
@@ -167,7 +167,7 @@ def pair(
     options: dict[str, Any] | None = None,
     protocol: str = "tcp",
     end: str = "",
-) -> Iterator[tuple[Held, Held]]:
+) -> Iterator[tuple[PuppetProcess, PuppetProcess]]:
     """Two open puppets; the node that is listened to is opened first."""
     options = options or {}
     endpoint = f"{protocol}/127.0.0.1:{free_port()}{end}"
@@ -188,23 +188,23 @@ def pair(
         yield held[0], held[1]
 
 
-_idle: dict[Kind, list[Held]] = {}
+_idle: dict[Kind, list[PuppetProcess]] = {}
 """Processes without a session. Half of the time of a short test goes into starting them."""
 
 
-def borrow(kind: Kind) -> Held:
+def borrow(kind: Kind) -> PuppetProcess:
     """Take a process that is not in use; it may have had other sessions before."""
     idle = _idle.get(kind)
-    return idle.pop() if idle else Held(kind)
+    return idle.pop() if idle else PuppetProcess(kind)
 
 
-def give_back(held: Held) -> None:
+def give_back(held: PuppetProcess) -> None:
     held.ask("close")
     _idle.setdefault(held.kind, []).append(held)
 
 
 @contextmanager
-def borrowed(*kinds: Kind) -> Iterator[list[Held]]:
+def borrowed(*kinds: Kind) -> Iterator[list[PuppetProcess]]:
     """Processes that are reused later, unless the test fails."""
     held = [borrow(kind) for kind in kinds]
     try:
@@ -224,11 +224,11 @@ Edges = Sequence[tuple[int, int]]
 @contextmanager
 def routers(
     kinds: Sequence[Kind], edges: Edges, options: Sequence[dict[str, Any]] = ()
-) -> Iterator[tuple[list[Held], list[str]]]:
+) -> Iterator[tuple[list[PuppetProcess], list[str]]]:
     """A network of routers, and where each of them listens; not all of it is known to all yet."""
-    endpoints = [f"tcp/127.0.0.1:{free_port()}" for _ in kinds]
+    endpoints = [free_endpoint() for _ in kinds]
     with ExitStack() as stack:
-        held = [Held(kind) for kind in kinds]  # first all, as processes are slow to start
+        held = [PuppetProcess(kind) for kind in kinds]  # first all, as processes are slow to start
         for router in held:
             stack.callback(router.kill)
         for number, router in enumerate(held):
@@ -243,9 +243,11 @@ def routers(
 
 
 @contextmanager
-def attached(kind: Kind, mode: str, endpoint: str, held: Held | None = None) -> Iterator[Held]:
+def attached(
+    kind: Kind, mode: str, endpoint: str, held: PuppetProcess | None = None
+) -> Iterator[PuppetProcess]:
     """A node on one of the routers, in a new process or a reused one."""
-    node = held or Held(kind)
+    node = held or PuppetProcess(kind)
     try:
         node.open_linked(**settings(mode, **{"connect/endpoints": [endpoint]}))
         yield node

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.interop.puppets import Held, Kind, ours, settings, theirs
+from tests.interop.puppets import Kind, PuppetProcess, ours, settings, theirs
 from tests.interop.tap import Recording, Tap
 from tests.ports import free_port
 from zenlake import trace
@@ -89,8 +89,8 @@ class Stage:
 
     def _open(
         self, kind: Kind, mode: str, zid: str, listen: int | None = None, connect: int | None = None
-    ) -> Held:
-        held = Held(kind)
+    ) -> PuppetProcess:
+        held = PuppetProcess(kind)
         self._stack.callback(held.kill)
         config: dict[str, Any] = {"id": zid}
         if listen is not None:
@@ -109,7 +109,7 @@ def play(stage: Stage) -> None:
     """Run the acts in order, each after the previous one is over on all nodes."""
     x, p, left, right = stage.x, stage.p, stage.left, stage.right
 
-    def act(node: Held, do: str, **arguments: Any) -> None:
+    def act(node: PuppetProcess, do: str, **arguments: Any) -> None:
         node.ask(do, **arguments)
         stage.rest()
 

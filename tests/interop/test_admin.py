@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.interop.puppets import Held, Kind, ours, settings, theirs
-from tests.ports import free_port
+from tests.interop.puppets import Kind, PuppetProcess, ours, settings, theirs
+from tests.ports import free_endpoint
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real
@@ -71,14 +71,14 @@ class QueryFailed(AssertionError):
 
 
 @contextmanager
-def network(kind: Kind, mode: str) -> Iterator[Held]:
+def network(kind: Kind, mode: str) -> Iterator[PuppetProcess]:
     """A node `a1` of some kind with neighbours of every role; one of them, which asks."""
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     real = theirs()[0]
     with ExitStack() as stack:
 
-        def opened(of: Kind, mode: str, zid: str, **more: Any) -> Held:
-            held = Held(of)
+        def opened(of: Kind, mode: str, zid: str, **more: Any) -> PuppetProcess:
+            held = PuppetProcess(of)
             stack.callback(held.kill)
             held.open(**settings(mode, id=zid, **{"scouting/gossip/enabled": True, **more}))
             return held
@@ -115,14 +115,14 @@ def network(kind: Kind, mode: str) -> Iterator[Held]:
         yield two
 
 
-def wait_for_answer(asker: Held, key: str, tries: int) -> None:
+def wait_for_answer(asker: PuppetProcess, key: str, tries: int) -> None:
     """Wait until the node knows the declarations of its neighbours."""
     deadline = time.monotonic() + SECONDS_MAX
     while key not in answers(asker, key, tries):
         assert time.monotonic() < deadline, key
 
 
-def answers(asker: Held, selector: str, tries_left: int = 0) -> dict[str, Any]:
+def answers(asker: PuppetProcess, selector: str, tries_left: int = 0) -> dict[str, Any]:
     """The answers by key, without values that depend on the implementation or on chance."""
     found: dict[str, Any] = {}
     answer = asker.ask("whole", selector=selector, timeout=QUERY_SECONDS)
@@ -143,7 +143,7 @@ def answers(asker: Held, selector: str, tries_left: int = 0) -> dict[str, Any]:
     return found
 
 
-def settled_answers(asker: Held, tries: int) -> dict[str, dict[str, Any]]:
+def settled_answers(asker: PuppetProcess, tries: int) -> dict[str, dict[str, Any]]:
     """The answers by selector, repeated until they are stable: nodes still learn of others."""
     deadline = time.monotonic() + SECONDS_MAX
     found: dict[str, dict[str, Any]] = {}
@@ -194,9 +194,9 @@ def test_answers_are_those_of_a_real_node(mode: str) -> None:
 
 @pytest.mark.parametrize("kind", [ours(), theirs()[0]], ids=lambda kind: kind.name)
 def test_without_permission_the_answer_is_empty(kind: Kind) -> None:
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     with ExitStack() as stack:
-        node, asker = Held(kind), Held(theirs()[0])
+        node, asker = PuppetProcess(kind), PuppetProcess(theirs()[0])
         stack.callback(node.kill)
         stack.callback(asker.kill)
         admin = {"adminspace/enabled": True, "adminspace/permissions/read": False}

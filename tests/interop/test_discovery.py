@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.interop.puppets import Held, Kind, ours, settings, theirs
-from tests.ports import free_group_port, free_port
+from tests.interop.puppets import Kind, PuppetProcess, ours, settings, theirs
+from tests.ports import free_endpoint, free_group_port
 from tests.waiting import until
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -19,14 +19,14 @@ HELLO = b"hello".hex()
 FOUND_SECONDS = 8.0
 
 
-def held(stack: ExitStack, kind: Kind, mode: str, **config: Any) -> Held:
-    node = Held(kind)
+def held(stack: ExitStack, kind: Kind, mode: str, **config: Any) -> PuppetProcess:
+    node = PuppetProcess(kind)
     stack.callback(node.kill)
     node.open(**settings(mode, **config))
     return node
 
 
-def wait_until_peers(node: Held, count: int) -> list[str]:
+def wait_until_peers(node: PuppetProcess, count: int) -> list[str]:
     until(lambda: len(node.ask("info")["peers"]) >= count, FOUND_SECONDS)
     peers: list[str] = node.ask("info")["peers"]
     return peers
@@ -74,7 +74,7 @@ def test_a_client_finds_its_router(side: str) -> None:
 def test_peers_find_each_other_by_gossip(middle: str) -> None:
     """Two peers are connected to a third one, which announces each to the other."""
     [other, *_] = theirs()
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     config = {"scouting/gossip/enabled": True}
     kinds = (ours(), other) if middle == "ours" else (other, ours())
     with ExitStack() as stack:
@@ -90,7 +90,7 @@ def test_peers_find_each_other_by_gossip(middle: str) -> None:
         assert len(b.items("s", 1)) == 1
 
 
-def declare_all(node: Held) -> None:
+def declare_all(node: PuppetProcess) -> None:
     node.ask("subscribe", name="s", key="demo/**")
     node.ask("queryable", name="q", key="ask/me", replies=[{"key": "ask/me", "value": HELLO}])
     node.ask("token", name="t", key="group/me")
@@ -98,13 +98,13 @@ def declare_all(node: Held) -> None:
     node.ask("publisher", name="p", key="news/me")
 
 
-def is_alive(observer: Held, key: str) -> bool:
+def is_alive(observer: PuppetProcess, key: str) -> bool:
     return bool(observer.ask("alive", key="group/**")["keys"] == [key])
 
 
 def test_everything_declared_is_restored_when_the_router_comes_back() -> None:
     [other, *_] = theirs()
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     listening = {"listen/endpoints": [endpoint]}
     connecting = {"connect/endpoints": [endpoint], "connect/retry/period_init_ms": 200}
     with ExitStack() as stack:

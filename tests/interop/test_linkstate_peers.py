@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.interop.linkstate import declare_all, everything, network, observe, rest
-from tests.interop.puppets import Held, Kind, ours, theirs
+from tests.interop.puppets import Kind, PuppetProcess, ours, theirs
 from tests.waiting import until
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -59,7 +59,7 @@ SIMPLE = [
 ]
 
 
-def lacks_token(node: Held, key: str) -> bool:
+def lacks_token(node: PuppetProcess, key: str) -> bool:
     return key not in node.ask("alive", key="t/**")["keys"]
 
 

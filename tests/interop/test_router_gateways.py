@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.interop.linkstate import rest
-from tests.interop.puppets import Held, Kind, attached, ours, routers, settings, theirs
+from tests.interop.puppets import Kind, PuppetProcess, attached, ours, routers, settings, theirs
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real
@@ -30,10 +30,10 @@ def test_messages_of_a_peer_with_two_gateways_are_received_once(peer: Kind, thir
     with ExitStack() as stack:
         kinds = (ours(), ours(), third)
         _, endpoints = stack.enter_context(routers(kinds, TRIANGLE, [gossip] * 3))
-        nodes: dict[str, Held] = {}
+        nodes: dict[str, PuppetProcess] = {}
         for number, endpoint in enumerate(endpoints):
             nodes[f"c{number}"] = stack.enter_context(attached(INSTALLED, "client", endpoint))
-        nodes["p"] = Held(peer)
+        nodes["p"] = PuppetProcess(peer)
         stack.callback(nodes["p"].kill)
         nodes["p"].open(**settings("peer", **{**gossip, "connect/endpoints": endpoints[:2]}))
         rest()
@@ -69,7 +69,7 @@ def test_tokens_stay_when_one_of_two_gateways_ends(killed: int) -> None:
             routers((ours(), ours(), INSTALLED), TRIANGLE, options)
         )
         client = stack.enter_context(attached(INSTALLED, "client", endpoints[2]))
-        peer = Held(INSTALLED)
+        peer = PuppetProcess(INSTALLED)
         stack.callback(peer.kill)
         peer.open(**settings("peer", **{**gossip, "connect/endpoints": endpoints[:2]}))
         rest(4)

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.interop.cases import CASES, SINCE
-from tests.interop.puppets import Held, Kind, attached, ours, routers, theirs
+from tests.interop.puppets import Kind, PuppetProcess, attached, ours, routers, theirs
 from tests.interop.shapes import LINE, RING, STAR, Shape
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -61,7 +61,7 @@ def name_of(value: object) -> str:
 @pytest.mark.parametrize(("shape", "kinds"), NETWORKS, ids=name_of)
 def test_cases_across_a_network(shape: Shape, kinds: tuple[Kind, ...]) -> None:
     """All cases on one network: each with nodes of its own, which are closed afterwards."""
-    first, second = Held(INSTALLED), Held(INSTALLED)
+    first, second = PuppetProcess(INSTALLED), PuppetProcess(INSTALLED)
     with routers(kinds, shape.edges) as (_, endpoints), ExitStack() as stack:
         stack.callback(first.kill)
         stack.callback(second.kill)

@@ -10,7 +10,7 @@ import pytest
 import zenlake
 from tests.chance import scaled
 from tests.node_process import NodeProcess
-from tests.ports import free_port
+from tests.ports import free_endpoint
 from tests.sessions import open_client
 from tests.waiting import until
 
@@ -69,7 +69,7 @@ def is_all_declared(session: zenlake.Session) -> bool:
 
 @pytest.mark.parametrize("module", ["zenoh", "zenlake"])
 def test_declarations_are_restored_and_losses_are_reported(module: str) -> None:
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     log = Log()
     is_over = threading.Event()
     router = NodeProcess("router", module, listen__endpoints=[endpoint])

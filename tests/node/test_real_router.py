@@ -6,7 +6,7 @@ import pytest
 
 from tests.node.application import BLOCK, Application, opened, settings_of, until_routed
 from tests.node_process import NodeProcess
-from tests.ports import free_port
+from tests.ports import free_endpoint
 from tests.waiting import until
 from zenlake.wire import WhatAmI
 
@@ -26,7 +26,7 @@ def until_routed_from(node: NodeProcess, application: Application) -> None:
 
 @pytest.mark.parametrize("role", [WhatAmI.CLIENT, WhatAmI.PEER])
 def test_put_arrives_and_a_restarted_router_is_found_again(role: WhatAmI) -> None:
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     settings = settings_of(role, [endpoint], listen=[])
     router = NodeProcess("router", listen__endpoints=[endpoint])
     try:
@@ -51,7 +51,7 @@ def test_put_arrives_and_a_restarted_router_is_found_again(role: WhatAmI) -> Non
 
 
 def test_two_of_ours_through_a_real_router() -> None:
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     with NodeProcess("router", listen__endpoints=[endpoint]):
         clients = [settings_of(WhatAmI.CLIENT, [endpoint]) for _ in "ab"]
         with opened(*clients) as (left, right):

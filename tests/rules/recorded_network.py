@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.interop.cases import CASES, SINCE
 from tests.interop.datagram_tap import GroupTap, UdpTap
-from tests.interop.puppets import Held, Kind, settings
+from tests.interop.puppets import Kind, PuppetProcess, settings
 from tests.interop.tap import Tap
 from tests.ports import free_port
 
@@ -26,10 +26,10 @@ class RecordedNetwork:
         self.captures: list[Path] = []
         self.folder = folder
         self._stack = ExitStack()
-        self._nodes: list[Held] = []
+        self._nodes: list[PuppetProcess] = []
 
-    def node(self, mode: str, config: Config) -> Held:
-        held = Held(self.kind)
+    def node(self, mode: str, config: Config) -> PuppetProcess:
+        held = PuppetProcess(self.kind)
         self._stack.callback(held.kill)
         held.open(**settings(mode, **config))
         self._nodes.append(held)
@@ -37,7 +37,7 @@ class RecordedNetwork:
 
     def listener(
         self, mode: str, config: Config | None = None, protocol: str = "tcp"
-    ) -> tuple[Held, str]:
+    ) -> tuple[PuppetProcess, str]:
         """A node, and the endpoint of the tap before it."""
         port = free_port()
         listening = {"listen/endpoints": [f"{protocol}/127.0.0.1:{port}"]}
@@ -56,16 +56,16 @@ class RecordedNetwork:
         self.captures.append(self.folder / f"{len(self.captures)}.pcapng")
         return self.captures[-1]
 
-    def kill(self, node: Held) -> None:
+    def kill(self, node: PuppetProcess) -> None:
         """Kill a node: it sends no CLOSE."""
         self._nodes.remove(node)
         node.kill()
 
-    def close(self, node: Held) -> None:
+    def close(self, node: PuppetProcess) -> None:
         self._nodes.remove(node)
         node.ask("close")
 
-    def run(self, a: Held, b: Held, *cases: str) -> None:
+    def run(self, a: PuppetProcess, b: PuppetProcess, *cases: str) -> None:
         """Run those cases that the release supports."""
         for name in cases:
             if self.kind.version >= SINCE[name]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from tests.interop.cases import HELLO, settle
-from tests.interop.puppets import Held
+from tests.interop.puppets import PuppetProcess
 from tests.ports import free_port
 from tests.rules.recorded_network import GROUP, Config, RecordedNetwork
 from tests.waiting import until
@@ -32,13 +32,13 @@ def scenario(function: Scenario) -> Scenario:
     return function
 
 
-def is_alive(observer: Held) -> bool:
+def is_alive(observer: PuppetProcess) -> bool:
     return bool(observer.ask("alive", key="group/**")["keys"] == ["group/me"])
 
 
 def clients(
     network: RecordedNetwork, options: Config | None = None, protocol: str = "tcp"
-) -> tuple[Held, Held]:
+) -> tuple[PuppetProcess, PuppetProcess]:
     """Open two clients of a router."""
     options = options or {}
     _, endpoint = network.listener("router", options, protocol)
@@ -46,7 +46,7 @@ def clients(
     return network.node("client", connecting), network.node("client", connecting)
 
 
-def peers(network: RecordedNetwork) -> tuple[Held, Held]:
+def peers(network: RecordedNetwork) -> tuple[PuppetProcess, PuppetProcess]:
     a, endpoint = network.listener("peer")
     return a, network.node("peer", {"connect/endpoints": [endpoint]})
 

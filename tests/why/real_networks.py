@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.interop.puppets import Held, settings, theirs
+from tests.interop.puppets import PuppetProcess, settings, theirs
 from tests.interop.tap import Recording, Tap
 from tests.ports import free_port
 
@@ -26,12 +26,12 @@ class Network:
         self._recording = Recording(path)
         self.until_quiet = self._recording.until_quiet
         self._taps: list[Tap] = []
-        self._nodes: list[Held] = []
+        self._nodes: list[PuppetProcess] = []
         self._ports: list[int] = []
         self._kinds = {kind.name: kind for kind in theirs()}
         self._newest = theirs()[0].name
 
-    def routers(self, count: int, release: str | None = None) -> list[Held]:
+    def routers(self, count: int, release: str | None = None) -> list[PuppetProcess]:
         """Each connects to the one before it."""
         self._ports = [free_port() for _ in range(count)]
         found = []
@@ -50,14 +50,14 @@ class Network:
         release: str | None = None,
         is_captured: bool = True,
         role: str = "client",
-    ) -> Held:
+    ) -> PuppetProcess:
         node = self._node(release)
         place = self._through_tap(router) if is_captured else self._direct(router)
         node.open_linked(**settings(role, **{"connect/endpoints": [place]}))
         return node
 
-    def _node(self, release: str | None) -> Held:
-        node = Held(self._kinds[release or self._newest])
+    def _node(self, release: str | None) -> PuppetProcess:
+        node = PuppetProcess(self._kinds[release or self._newest])
         self._nodes.append(node)
         return node
 
@@ -190,7 +190,7 @@ def after_the_last(network: Network) -> Truth:
     return {**zids, "sent": sent, "got": got, "answers": answers}
 
 
-def _publish(talker: Held, name: str, count: int) -> None:
+def _publish(talker: PuppetProcess, name: str, count: int) -> None:
     """Publishes with a publisher, and without one."""
     for number in range(count):
         talker.ask("publish", name=name, payload=f"{number:02x}")
@@ -198,11 +198,11 @@ def _publish(talker: Held, name: str, count: int) -> None:
         time.sleep(0.01)  # up to 100 publications a second
 
 
-def _answer(server: Held, key: str) -> None:
+def _answer(server: PuppetProcess, key: str) -> None:
     server.ask("queryable", name="q", key=key, replies=[{"key": key, "value": "00"}])
 
 
-def _replies(asker: Held, selector: str) -> int:
+def _replies(asker: PuppetProcess, selector: str) -> int:
     return len(asker.ask("get", selector=selector, timeout=2.0)["replies"])
 
 
