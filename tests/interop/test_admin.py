@@ -14,6 +14,7 @@ import pytest
 
 from tests.interop.puppets import Kind, PuppetProcess, ours, settings, theirs
 from tests.ports import free_endpoint
+from tests.waiting import until
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real
@@ -117,9 +118,7 @@ def network(kind: Kind, mode: str) -> Iterator[PuppetProcess]:
 
 def wait_for_answer(asker: PuppetProcess, key: str, tries: int) -> None:
     """Wait until the node knows the declarations of its neighbours."""
-    deadline = time.monotonic() + SECONDS_MAX
-    while key not in answers(asker, key, tries):
-        assert time.monotonic() < deadline, key
+    until(lambda: key in answers(asker, key, tries), SECONDS_MAX)
 
 
 def answers(asker: PuppetProcess, selector: str, tries_left: int = 0) -> dict[str, Any]:
