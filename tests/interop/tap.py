@@ -57,7 +57,7 @@ class Recording:
         self.close()
 
 
-class Conversation:
+class CapturedConnection:
     """The two directions of a connection as segments."""
 
     def __init__(self, tap: Tap, port: int) -> None:
@@ -150,12 +150,12 @@ class Tap:
                     far.close()
                     continue
                 self._sockets += [near, far]
-            talk = Conversation(self, address[1])
+            talk = CapturedConnection(self, address[1])
             self._start(self._pass_on, near, far, talk, 0)
             self._start(self._pass_on, far, near, talk, 1)
 
     def _pass_on(
-        self, source: socket.socket, target: socket.socket, talk: Conversation, direction: int
+        self, source: socket.socket, target: socket.socket, talk: CapturedConnection, direction: int
     ) -> None:
         try:
             while data := source.recv(65536):

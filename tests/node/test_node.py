@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.links.leftovers import own_threads
+from tests.leftovers import own_threads
 from tests.node.application import BLOCK, LOOPBACK, Application, opened, settings_of, until_routed
 from tests.ports import free_endpoint, free_port
 from tests.waiting import holds, until

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.leftovers import open_sockets, own_threads
 from tests.links.faulty_socket import make_faulty
-from tests.links.leftovers import open_sockets, own_threads
 from tests.node.application import (
     BLOCK,
     Application,

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tests.interop.tap import Conversation, Tap
+from tests.interop.tap import CapturedConnection, Tap
 from tests.node_process import NodeProcess
 from tests.sessions import open_client
 
@@ -43,7 +43,7 @@ class SlowTap(Tap):
         self.may_read.clear()
 
     def _pass_on(
-        self, source: socket.socket, target: socket.socket, talk: Conversation, direction: int
+        self, source: socket.socket, target: socket.socket, talk: CapturedConnection, direction: int
     ) -> None:
         super()._pass_on(_Waiting(self, source), target, talk, direction)  # type: ignore[arg-type]  # has recv
 

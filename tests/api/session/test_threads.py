@@ -14,7 +14,7 @@ import pytest
 import zenlake
 from tests.api.linked import connected, listening
 from tests.api.memory import MemoryNetwork
-from tests.links.leftovers import nothing_left, own_threads
+from tests.leftovers import nothing_left, own_threads
 from tests.sessions import config_of
 from tests.waiting import PATIENCE_S, until
 from zenlake.node.reader_handover import READER_HANDOVER
