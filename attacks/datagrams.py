@@ -7,9 +7,11 @@ likes.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import socket
 import time
+from collections.abc import Iterable
 
 from attacks.hostile import random_zid
 from attacks.plan import Tally, Target, attack
@@ -48,6 +50,25 @@ class Sources:
             self.sent_bytes += len(data)
         self._count(one)
 
+    def flood(
+        self,
+        target: Target,
+        tally: Tally,
+        datagrams: Iterable[bytes],
+        address: tuple[str, int],
+        rate: int,
+        in_a_row: int = 1,
+    ) -> None:
+        """Send so many a second until the attack is over, and note the amplification."""
+        left = iter(datagrams)
+        began = time.monotonic()
+        while not target.is_over:
+            for data in itertools.islice(left, in_a_row):
+                self.send(data, address, tally.messages)
+                tally.sent(data)
+            target.sleep(began + tally.messages / rate - time.monotonic())
+        tally.facts["amplification"] = self.amplification()
+
     def _count(self, one: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := one.recv(65536):
@@ -75,45 +96,24 @@ def init_syn() -> bytes:
 )
 def udp_init_flood(target: Target, tally: Tally) -> None:
     """5,000 INITs a second from 400 addresses; honest handshakes over UDP succeed."""
-    sources = Sources(400)
-    inits = [init_syn() for _ in range(1_000)]
-    began = time.monotonic()
-    while not target.is_over:
-        for _ in range(25):
-            init = inits[tally.messages % len(inits)]
-            sources.send(init, ("127.0.0.1", target.udp_port), tally.messages)
-            tally.sent(init)
-        target.sleep(began + tally.messages / 5_000 - time.monotonic())
-    tally.facts["amplification"] = sources.amplification()
+    inits = itertools.cycle([init_syn() for _ in range(1_000)])
+    Sources(400).flood(target, tally, inits, ("127.0.0.1", target.udp_port), 5_000, in_a_row=25)
 
 
 @attack("udp-tiny-inits", "UDP", {"amplification": AMPLIFICATION_MAX}, seconds=5.0)
 def udp_tiny_inits(target: Target, tally: Tally) -> None:
     """The shortest INITs from addresses that do not answer: how much goes to the victim."""
-    sources = Sources(200, 1_000)
     # Version 9, a client with a ZID of one byte and no sizes: 4 bytes in all.
-    tiny = b"\x01\x09\x02\x01"
-    began = time.monotonic()
-    while not target.is_over:
-        sources.send(tiny, ("127.0.0.1", target.udp_port), tally.messages)
-        tally.sent(tiny)
-        target.sleep(began + tally.messages / 500 - time.monotonic())
-    tally.facts["amplification"] = sources.amplification()
+    tiny = itertools.repeat(b"\x01\x09\x02\x01")
+    Sources(200, 1_000).flood(target, tally, tiny, ("127.0.0.1", target.udp_port), 500)
 
 
 @attack("udp-noise", "H05", {"amplification": 1.0, "grown_mib": 64}, seconds=8.0, opens="udp")
 def udp_noise(target: Target, tally: Tally) -> None:
     """Datagrams of random bytes, of other messages and of none, from 400 addresses."""
-    sources = Sources(400, 2_000)
     noise = [os.urandom(n % 300) for n in range(600)] + [b"\x04", b"", b"\x03\x00", b"\x45\x00"]
-    began = time.monotonic()
-    while not target.is_over:
-        for _ in range(20):
-            data = noise[tally.messages % len(noise)]
-            sources.send(data, ("127.0.0.1", target.udp_port), tally.messages)
-            tally.sent(data)
-        target.sleep(began + tally.messages / 4_000 - time.monotonic())
-    tally.facts["amplification"] = sources.amplification()
+    address = ("127.0.0.1", target.udp_port)
+    Sources(400, 2_000).flood(target, tally, itertools.cycle(noise), address, 4_000, in_a_row=20)
 
 
 @attack(
@@ -126,15 +126,8 @@ def udp_noise(target: Target, tally: Tally) -> None:
 def scout_flood(target: Target, tally: Tally) -> None:
     """10,000 SCOUTs a second from 400 addresses."""
     sources = Sources(400, 3_000)
-    host, port = sources.towards(target.group)
-    scout = bytes(Scout(WhatAmIMatcher(7), zid=random_zid()))
-    began = time.monotonic()
-    while not target.is_over:
-        for _ in range(50):
-            sources.send(scout, (host, port), tally.messages)
-            tally.sent(scout)
-        target.sleep(began + tally.messages / 10_000 - time.monotonic())
-    tally.facts["amplification"] = sources.amplification()
+    scouts = itertools.repeat(bytes(Scout(WhatAmIMatcher(7), zid=random_zid())))
+    sources.flood(target, tally, scouts, sources.towards(target.group), 10_000, in_a_row=50)
     tally.facts["answered_bytes"] = sources.received_bytes
 
 
@@ -142,15 +135,9 @@ def scout_flood(target: Target, tally: Tally) -> None:
 def join_storm(target: Target, tally: Tally) -> None:
     """JOINs of 10,000 names to a group that the node listens to, from 400 addresses."""
     sources = Sources(400, 4_000)
-    host, port = sources.towards(target.group)
-    began = time.monotonic()
-    while not target.is_over:
-        zid = ZenohId(os.urandom(8) + b"\1")
-        join = bytes(Join(WhatAmI.PEER, zid, 10_000, 0, 0))
-        sources.send(join, (host, port), tally.messages)
-        tally.sent(join)
-        target.sleep(began + tally.messages / 2_000 - time.monotonic())
-    tally.facts["amplification"] = sources.amplification()
+    zids = (ZenohId(os.urandom(8) + b"\1") for _ in itertools.count())
+    joins = (bytes(Join(WhatAmI.PEER, zid, 10_000, 0, 0)) for zid in zids)
+    sources.flood(target, tally, joins, sources.towards(target.group), 2_000)
 
 
 @attack("udp-forged-ban", "UDP", {"failed_opens": 0}, seconds=5.0, needs=("users",), opens="tcp")

@@ -89,15 +89,14 @@ def main() -> int:
     if arguments.markdown:
         arguments.markdown.write_text(markdown(results))
     if arguments.docs:
-        counts = "small counts (`--quick`)" if arguments.quick else "whole counts"
+        counts = "small counts (`--quick`)" if arguments.quick else "complete counts"
         write_docs(
             results, f"Measured on two cores, {kind}, with {counts}; times in ms, RSS in MiB:"
         )
     for verdict in ("busy", "FAILED"):
         names = [one.name for one in results if one.verdict == verdict and one.name != QUIET.name]
-        print(f"{verdict}: {len(names)} of {len(chosen)} attacks {' '.join(names)}")
-    failed = names
-    return 1 if failed else 0
+        print(f"{len(names)} of {len(chosen)} attacks {verdict}", *names)
+    return 1 if names else 0  # those that failed
 
 
 if __name__ == "__main__":

@@ -15,9 +15,9 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from bench_router import RawSession
+from processes import cpu_seconds, resident_bytes
 
 from zenlake.wire.framing import frame_batch
 
@@ -25,8 +25,6 @@ KEEP_ALIVE = frame_batch(b"\x04")
 KEEP_ALIVE_S = 2.5
 IN_A_ROW = 40
 """KEEP_ALIVEs that are sent before the clock is looked at."""
-TICKS = os.sysconf("SC_CLK_TCK")
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 ROUTER = """
 import json, sys, zenlake
 config = zenlake.Config()
@@ -56,17 +54,15 @@ class Router:
         )
         assert self._process.stdout is not None
         self._process.stdout.readline()
-        self._folder = Path(f"/proc/{self._process.pid}")
 
     def resident_bytes(self) -> int:
-        return int((self._folder / "statm").read_text().split()[1]) * PAGE_BYTES
+        return resident_bytes(self._process.pid)
 
     def cpu_s(self) -> float:
-        fields = (self._folder / "stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        return cpu_seconds(self._process.pid)
 
     def threads(self) -> int:
-        return len(os.listdir(self._folder / "task"))
+        return len(os.listdir(f"/proc/{self._process.pid}/task"))
 
     def end(self) -> None:
         self._process.kill()

@@ -22,7 +22,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 import sys
@@ -32,6 +31,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from bench_router import BLOCK, RawSession
+from processes import cpu_seconds, free_endpoint
 
 from zenlake._compiled import is_compiled
 from zenlake.capture.pcapng import PACKET
@@ -101,11 +101,6 @@ session.close()
 """
 
 
-def free_endpoint() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return f"tcp/127.0.0.1:{free.getsockname()[1]}"
-
-
 def start_router(package: str, endpoint: str) -> subprocess.Popen[str]:
     program = (
         f"import {package} as zenoh, sys\n"
@@ -147,11 +142,6 @@ class Publisher:
 
     def close(self) -> None:
         self._session.socket.close()
-
-
-def cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def record_parquet(endpoint: str, size: int, batches: int, folder: str) -> tuple[float, float]:

@@ -13,7 +13,6 @@ Congestion control is BLOCK, so every message must arrive.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import select
 import socket
@@ -40,9 +39,11 @@ from bench_session import (
     publisher,
     querier,
     queryable,
+    repeated_puts,
     router,
     subscriber,
 )
+from processes import free_endpoint
 
 from zenlake._compiled import is_compiled
 from zenlake.protocol.offer import Offer
@@ -179,29 +180,12 @@ class RawNode(Node):
     """A process with its own sockets."""
 
     def __init__(self, role: str, endpoint: str, case: RawCase) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, far_end = context.Pipe()
-        arguments = (far_end, role, endpoint, case)
-        self._process = context.Process(target=run_raw, args=arguments, daemon=True)
-        self._process.start()
-        far_end.close()
+        self._start(run_raw, role, endpoint, case)
 
 
 def express_publisher(zenoh: Any, session: Any, case: Case) -> Act:
     put = matched_publisher(zenoh, session, KEY, express=True).put
-    payload = bytes(case.size)
-    sent = 0
-
-    def act(seconds: float) -> Report:
-        nonlocal sent
-        begun = now()
-        while now() < begun + seconds:
-            for _ in range(100):
-                put(payload)
-            sent += 100
-        return {"count": sent, "begun": begun}
-
-    return act
+    return repeated_puts(put, bytes(case.size), 100)
 
 
 CASES: tuple[RawCase | Case, ...] = (
@@ -219,8 +203,7 @@ CASES: tuple[RawCase | Case, ...] = (
 
 
 def measure(module: str, case: RawCase | Case, seconds: float) -> Report:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    endpoint = free_endpoint()
     served = case if isinstance(case, Case) else Case(case.name, (router, router))
     with Node(module, router, endpoint, served) as forwarder:
         forwarder.act()

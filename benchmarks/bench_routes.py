@@ -17,9 +17,9 @@ import gc
 import os
 import random
 import time
-from pathlib import Path
 
 from bench_keyexpr_tree import SEED, literal_key, mixed_expression
+from processes import resident_bytes
 
 from zenlake.routing.dispatcher import Dispatcher
 from zenlake.routing.face import Face
@@ -40,7 +40,6 @@ from zenlake.wire import (
 CLIENTS = 100
 ASKED = 5_000
 """The number of keys of each kind."""
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 MIB = 1 << 20
 
 
@@ -55,7 +54,7 @@ class Sink(Outlet):
 
 
 def resident_mib() -> float:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_BYTES / MIB
+    return resident_bytes(os.getpid()) / MIB
 
 
 class Router:

@@ -23,7 +23,6 @@ import argparse
 import importlib
 import json
 import multiprocessing
-import socket
 import statistics
 import time
 from collections import deque
@@ -32,6 +31,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from multiprocessing.connection import Connection
 from typing import Any
+
+from processes import free_endpoint
 
 OURS, THEIRS = "zenlake", "zenoh"
 KEY, BACK = "bench/session/there", "bench/session/back"
@@ -96,21 +97,23 @@ def router(zenoh: Any, session: Any, case: Case) -> Act:
     return lambda seconds: {}
 
 
-def publisher(zenoh: Any, session: Any, case: Case) -> Act:
-    put = matched_publisher(zenoh, session, KEY).put
-    payload = bytes(case.size)
+def repeated_puts(put: Callable[[Any], object], payload: Any, in_a_row: int) -> Act:
     sent = 0
 
     def act(seconds: float) -> Report:
         nonlocal sent
         begun = now()
         while now() < begun + seconds:
-            for _ in range(CHUNK):
+            for _ in range(in_a_row):
                 put(payload)
-            sent += CHUNK
+            sent += in_a_row
         return {"count": sent, "begun": begun}
 
     return act
+
+
+def publisher(zenoh: Any, session: Any, case: Case) -> Act:
+    return repeated_puts(matched_publisher(zenoh, session, KEY).put, bytes(case.size), CHUNK)
 
 
 def subscriber(zenoh: Any, session: Any, case: Case) -> Act:
@@ -198,10 +201,12 @@ class Node:
     """A process with one session; leaving the context ends it."""
 
     def __init__(self, module: str, role: Role, endpoint: str, case: Case) -> None:
+        self._start(run_node, module, role, endpoint, case)
+
+    def _start(self, run: Callable[..., None], *arguments: object) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, far_end = context.Pipe()
-        arguments = (far_end, module, role, endpoint, case)
-        self._process = context.Process(target=run_node, args=arguments, daemon=True)
+        self._process = context.Process(target=run, args=(far_end, *arguments), daemon=True)
         self._process.start()
         far_end.close()
 
@@ -261,8 +266,7 @@ def measure(module: str, case: Case, endpoint: str, seconds: float) -> Report:
 
 
 def measure_both(case: Case, seconds: float, order: list[str]) -> dict[str, Report]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    endpoint = free_endpoint()
     with Node(THEIRS, router, endpoint, case) as node:
         node.act()
         return {module: measure(module, case, endpoint, seconds) for module in order}

@@ -22,12 +22,11 @@ from pathlib import Path
 
 from bench_router import RawCase, RawNode
 from bench_session import WARM_UP_SECS, Report
+from processes import cpu_seconds
 
 from zenlake._compiled import is_compiled
 from zenlake.capture.recordings import segments
 from zenlake.recording.segment_scan import scan_segment
-
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Router:
@@ -50,8 +49,7 @@ class Router:
         raise RuntimeError("the router did not start")
 
     def cpu_s(self) -> float:
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        return cpu_seconds(self._process.pid)
 
     def stop(self) -> None:
         self._process.send_signal(signal.SIGTERM)

@@ -15,14 +15,26 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import socket
 import statistics
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
-from bench_session import KEY, OURS, THEIRS, Act, Case, Node, Report, matched_publisher, now, router
+from bench_session import (
+    KEY,
+    OURS,
+    THEIRS,
+    Act,
+    Case,
+    Node,
+    Report,
+    matched_publisher,
+    now,
+    repeated_puts,
+    router,
+)
+from processes import free_endpoint
 
 WINDOW = 1_000
 """Samples between two looks at the clock."""
@@ -35,20 +47,8 @@ PAIRS = ((OURS, OURS), (OURS, THEIRS), (THEIRS, OURS), (THEIRS, THEIRS))
 
 
 def publisher(zenoh: Any, session: Any, case: Case) -> Act:
-    publisher = matched_publisher(zenoh, session, KEY)
     payload = zenoh.ZBytes(bytes(index % 10 for index in range(case.size)))
-    sent = 0
-
-    def act(seconds: float) -> Report:
-        nonlocal sent
-        begun = now()
-        while now() < begun + seconds:
-            for _ in range(100):
-                publisher.put(payload)
-            sent += 100
-        return {"count": sent}
-
-    return act
+    return repeated_puts(matched_publisher(zenoh, session, KEY).put, payload, 100)
 
 
 def subscriber(zenoh: Any, session: Any, case: Case) -> Act:
@@ -82,8 +82,7 @@ def use_a_core() -> None:
 
 
 def measure(pair: tuple[str, str], case: Case, seconds: float) -> Report:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    endpoint = free_endpoint()
     with Node(THEIRS, router, endpoint, case) as forwarder:
         forwarder.act()
         nodes = (

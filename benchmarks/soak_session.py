@@ -10,26 +10,20 @@ after a tenth of the time is compared with that at the end.
 from __future__ import annotations
 
 import argparse
-import socket
 import statistics
 import threading
 import time
-from pathlib import Path
 
 from bench_session import CASES, OURS, THEIRS, Case, Node, router
+from processes import free_endpoint, resident_bytes
 
 EVERY_SECS = 0.5
-
-
-def resident_kib(pid: int) -> int:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return int(next(line.split()[1] for line in lines if line.startswith("VmRSS")))
+MIB = 1 << 20
 
 
 def soak(case: Case, seconds: float) -> list[list[int]]:
-    """Memory in KiB, every half second, of the acting and the answering node."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        endpoint = f"tcp/127.0.0.1:{free.getsockname()[1]}"
+    """Memory in bytes, every half second, of the acting and the answering node."""
+    endpoint = free_endpoint()
     with Node(THEIRS, router, endpoint, case) as middle:
         middle.act()
         nodes = [Node(OURS, role, endpoint, case) for role in case.roles]
@@ -40,7 +34,7 @@ def soak(case: Case, seconds: float) -> list[list[int]]:
             sizes: list[list[int]] = [[], []]
             while acting.is_alive():
                 for node, found in zip((active, passive), sizes, strict=True):
-                    found.append(resident_kib(node.pid))
+                    found.append(resident_bytes(node.pid))
                 time.sleep(EVERY_SECS)
     return sizes
 
@@ -59,7 +53,7 @@ def main() -> None:
             tenth = max(1, len(sizes) // 10)
             early = statistics.median(sizes[tenth : 2 * tenth] or sizes)
             late = statistics.median(sizes[-tenth:])
-            figures = "".join(f"{size / 1024:>12.1f}" for size in (early, late, max(sizes)))
+            figures = "".join(f"{size / MIB:>12.1f}" for size in (early, late, max(sizes)))
             print(f"{case.name + ', ' + role.__name__:<24}{figures}", flush=True)
 
 

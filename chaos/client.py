@@ -40,16 +40,16 @@ class Client:
         declare = self.session.declare_subscriber
         tokens = self.session.liveliness()
         self._declared = [
-            declare("chaos/data/*", self._take_sample),
-            declare("chaos/probe/*", self._take_probe),
+            declare("chaos/data/*", self._on_sample),
+            declare("chaos/probe/*", self._on_probe),
             self.session.declare_queryable(f"chaos/query/{self._name}", self._reply),
             tokens.declare_token(f"chaos/token/{self._name}"),
-            tokens.declare_subscriber("chaos/token/*", self._take_token, history=True),
+            tokens.declare_subscriber("chaos/token/*", self._on_token, history=True),
         ]
         for act in (self._publish, self._ask):
             threading.Thread(target=act, daemon=True).start()
 
-    def _take_sample(self, sample: Any) -> None:
+    def _on_sample(self, sample: Any) -> None:
         source = str(sample.key_expr).rpartition("/")[2]
         number = int(sample.payload.to_string())
         with self._lock:
@@ -58,12 +58,12 @@ class Client:
             self.counts["duplicates"] += number in seen
             seen.add(number)
 
-    def _take_probe(self, sample: Any) -> None:
+    def _on_probe(self, sample: Any) -> None:
         source = str(sample.key_expr).rpartition("/")[2]
         with self._lock:
             self._probes.add(f"{source} {sample.payload.to_string()}")
 
-    def _take_token(self, sample: Any) -> None:
+    def _on_token(self, sample: Any) -> None:
         is_put = sample.kind == self._zenoh.SampleKind.PUT
         with self._lock:
             self._alive[str(sample.key_expr).rpartition("/")[2]] = 1 if is_put else 0

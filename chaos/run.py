@@ -69,7 +69,6 @@ class Chaos:
         self._began = time.monotonic()
         self._programs: list[Program] = []
         self.clients: dict[str, Program] = {}
-        self._visitors: list[Program] = []
 
     def _client(self, program: str, at: int, name: str) -> Program:
         settings: dict[str, object] = {

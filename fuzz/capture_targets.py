@@ -17,6 +17,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from tests.paths import CAPTURES
 from tests.trace.event_reader import EventReader
 from zenlake import trace as zenlake_trace
 from zenlake.capture.files import packets
@@ -36,7 +37,6 @@ from zenlake.wire import decode_scouting, decode_transport
 from zenlake.wire.codec import decode
 from zenlake.wire.message import Message, NetworkMessage, ScoutingMessage
 
-CAPTURES = Path(__file__).parents[1] / "tests" / "data" / "captures"
 SMALL_CAPTURES = ("ipv6_router.pcapng", "pico_reopened.pcapng", "pico_peers.pcapng")
 MORE_CAPTURES = ("compressed_midstream.pcapng.gz", "lowlatency_midstream.pcapng.gz")
 PCAP_HEAD = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")

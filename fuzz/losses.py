@@ -14,7 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.trace.damage import DAMAGES, Read, load, read
+from tests.capture.capture_file import load
+from tests.trace.damage import DAMAGES, Read, read
 from tests.trace.truth import Truth
 
 BATCHES_ASKED = 10

@@ -2,7 +2,7 @@
 
     python scripts/run_tests.py [arguments of pytest]
 
-Tests with real nodes and with clocks may fail because four processes share two processors. A test
+Tests with real nodes and with clocks may fail because six processes share two processors. A test
 that fails is run once more, alone. The output names each of these tests, so that unstable tests
 are noticed. A test that fails twice fails the run, and so do more than a few failures at once.
 """

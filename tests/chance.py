@@ -1,6 +1,8 @@
-"""Seeds of random tests: fixed by default, so that a failure is caused by a change of the code.
+"""Seeds and counts of random tests.
 
-`make test-full` uses a random seed; the environment variable ZENLAKE_SEED sets one.
+Seeds are fixed by default, so that a failure is caused by a change of the code.
+`make test-full` uses a random seed and larger counts; the environment variable ZENLAKE_SEED sets a
+seed.
 """
 
 from __future__ import annotations
@@ -20,7 +22,12 @@ def first_seed() -> int:
 
 
 def seeded() -> Random:
-    """A random generator whose seed is printed if the test fails."""
+    """A random generator, whose seed is printed if the test fails."""
     seed = first_seed()
     print(f"ZENLAKE_SEED={seed}")
     return Random(seed)
+
+
+def scaled(by_default: int, in_full: int) -> int:
+    """A count: `in_full` with ZENLAKE_FULL=1, else `by_default`."""
+    return in_full if IS_FULL else by_default

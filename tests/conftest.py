@@ -12,7 +12,7 @@ from xdist.remote import Producer
 from tests.chance import IS_FULL
 from tests.scheduling import NeighbourScheduling, in_order
 
-pytest_plugins = ["tests.time_limit"]
+pytest_plugins = ["tests.hosts", "tests.time_limit"]
 
 settings.register_profile("default", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("full", deadline=None, print_blob=True, max_examples=5_000)

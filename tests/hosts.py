@@ -1,7 +1,7 @@
 """The node to which others connect in tests of faults: a router and, with ZENLAKE_FULL, a peer.
 
-A module that uses it has `pytestmark = pytest.mark.usefixtures("host")` and imports `host`;
-`settings_of()` of tests/node and `listening()` of tests/api then make a node of that kind.
+With `pytestmark = pytest.mark.usefixtures("host")`, `settings_of()` of tests/node and `listening()`
+of tests/api make a node of that kind.
 """
 
 from __future__ import annotations

@@ -6,11 +6,11 @@ That takes half a minute. Without it, parallel test processes would all compile 
 from __future__ import annotations
 
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 
 from tests.lake.merge.both_readers import read_by_both_readers
+from tests.paths import CAPTURES
 from zenlake.columnar import decode
 from zenlake.lake.derive.publications.hash_kernel import hash_values
 from zenlake.lake.fast_reader import Refusal, survey
@@ -19,7 +19,6 @@ from zenlake.lake.fast_reader.assemble.pairs import Pairs
 from zenlake.lake.fast_reader.scan.capture_file import scan_of
 from zenlake.lake.fast_reader.scan.file_window import open_window
 
-CAPTURES = Path(__file__).parent / "data" / "captures"
 PATHS = [str(CAPTURES / name) for name in ("cooked_v1.pcap", "alias_remapped.pcapng")]
 """One capture of each format: reading them calls all kernels that take long to compile."""
 KEEP_ALIVE = b"\x04"

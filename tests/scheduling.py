@@ -60,7 +60,7 @@ def _group(item: pytest.Item) -> str:
     return str(marker.args[0]) if marker else ""
 
 
-class NeighbourScheduling(LoadGroupScheduling):  # type: ignore[misc]
+class NeighbourScheduling(LoadGroupScheduling):  # type: ignore[misc]  # it has no types
     workqueue: OrderedDict[str, dict[str, bool]]
     assigned_work: dict[WorkerController, dict[str, dict[str, bool]]]
     _scopes: dict[str, str]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
+from tests.paths import ROOT
 
 
 def names_of(path: Path) -> list[tuple[str, str]]:
@@ -22,7 +22,9 @@ def names_of(path: Path) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda path: path.stem
+)
 def test_a_benchmark_imports_only_names_that_exist(path: Path) -> None:
     for module, name in names_of(path):
         if not hasattr(import_module(module), name):

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-SPEC = ROOT / "docs" / "spec"
+from tests.paths import DOCS, ROOT
+
+SPEC = DOCS / "spec"
 FOLDERS = ("src", "tests", "docs", "attacks", "chaos", "benchmarks", "fuzz", "scripts")
 PAGE_OF_FOLDER = {"routing": "behaviour", "interop": "behaviour", "simulation": "behaviour"}
 """The page that a § without a page name cites, by folder; elsewhere it is the wire reference."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from tests.paths import ROOT
 
 PLAIN = {
     "_mypyc.py": "stands in for mypyc's decorators",

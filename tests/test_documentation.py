@@ -5,15 +5,13 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
+from tests.paths import DOCS, ROOT
 from zenlake import Config
 from zenlake.cli.main import main
 from zenlake.rules import RULES
-
-ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize(
@@ -67,13 +65,13 @@ def test_readme_is_short() -> None:
 
 
 def test_images_are_small() -> None:
-    images = list((ROOT / "docs" / "images").iterdir())
+    images = list((DOCS / "images").iterdir())
     assert images
     assert [image.name for image in images if image.stat().st_size > 200_000] == []
 
 
 def test_definition_in_the_architecture_page_is_the_definition() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text()
+    text = (DOCS / "architecture.md").read_text()
     match = re.search(r"```python\n(class Push.*?)```", text, re.DOTALL)
     assert match is not None
     source = (ROOT / "src" / "zenlake" / "wire" / "definitions" / "network.py").read_text()
@@ -81,16 +79,16 @@ def test_definition_in_the_architecture_page_is_the_definition() -> None:
 
 
 def test_configurations_in_documents_are_accepted() -> None:
-    blocks = re.findall(r"```json5\n(.*?)```", (ROOT / "docs" / "node.md").read_text(), re.DOTALL)
+    blocks = re.findall(r"```json5\n(.*?)```", (DOCS / "node.md").read_text(), re.DOTALL)
     assert len(blocks) == 2
     for block in blocks:
         Config.from_json5(block)
 
 
 def test_configuration_keys_in_documents_exist() -> None:
-    keys = (ROOT / "docs" / "configuration.md").read_text()
+    keys = (DOCS / "configuration.md").read_text()
     folders = "connect|listen|open|scouting|transport"
-    named = re.findall(rf"`((?:{folders})/[a-z_/]+)`", (ROOT / "docs" / "node.md").read_text())
+    named = re.findall(rf"`((?:{folders})/[a-z_/]+)`", (DOCS / "node.md").read_text())
     assert len(named) >= 10
     assert [key for key in named if f"`{key}`" not in keys] == []
 
@@ -102,9 +100,7 @@ def test_links_between_documents_resolve() -> None:
 
 
 def test_glossary_terms_are_used() -> None:
-    terms = re.findall(
-        r"^- \*\*(.+?)\*\*", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE
-    )
+    terms = re.findall(r"^- \*\*(.+?)\*\*", (DOCS / "glossary.md").read_text(), re.MULTILINE)
     assert len(terms) >= 20
     paths = [*ROOT.glob("src/**/*.py"), *ROOT.glob("docs/**/*.md")]
     texts = [path.read_text() for path in paths if path.name != "glossary.md"]
@@ -113,7 +109,7 @@ def test_glossary_terms_are_used() -> None:
 
 
 def test_documents_give_the_number_of_rules() -> None:
-    figures = (ROOT / "docs" / "figures.md").read_text()
+    figures = (DOCS / "figures.md").read_text()
     assert f"| conformance rules | {len(RULES)};" in figures
 
 

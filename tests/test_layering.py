@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import zenlake
+from tests.paths import DOCS, ROOT
 
-ROOT = Path(__file__).parents[1]
 SOURCES = Path(zenlake.__file__).parent
 WIRE_TESTS = ROOT / "tests" / "wire"
 PACKAGES = {path.relative_to(SOURCES).parts[0] for path in SOURCES.glob("*/**/*.py")}
@@ -28,7 +28,7 @@ LAZY = {("capture", "trace")}
 
 def table() -> dict[str, set[str]]:
     """The imports that docs/architecture.md allows. `nothing` means no other package."""
-    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    text = (DOCS / "architecture.md").read_text("utf-8")
     return {
         package: set() if names.strip() == "nothing" else set(re.split(r",\s*", names.strip()))
         for package, names in _ROW.findall(text)

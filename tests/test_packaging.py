@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 import zenlake
+from tests.paths import ROOT
 from zenlake._compiled import is_compiled
-
-ROOT = Path(__file__).parent.parent
 
 
 def run(*command: str) -> str:

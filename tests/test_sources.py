@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.paths import ROOT
 from zenlake import wire
-
-ROOT = Path(__file__).parent.parent
 
 
 def imported(path: Path) -> set[str]:

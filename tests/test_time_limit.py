@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.child_process import child_environment
+from tests.paths import ROOT
 
 SUITE = """
 import signal
@@ -30,12 +31,11 @@ def test_after():
 
 def test_tests_that_never_end_fail_and_are_named(tmp_path: Path) -> None:
     (tmp_path / "test_ends.py").write_text(SUITE)
-    root = str(Path(__file__).parents[1])
     plugins = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-n", "1", "--dist", "loadgroup"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *plugins, "test_ends.py"],
         cwd=tmp_path,
-        env=child_environment(ZENLAKE_TEST_SECONDS="1", ZENLAKE_FULL="0", PYTHONPATH=root),
+        env=child_environment(ZENLAKE_TEST_SECONDS="1", ZENLAKE_FULL="0", PYTHONPATH=str(ROOT)),
         capture_output=True,
         text=True,
         timeout=120,

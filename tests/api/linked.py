@@ -8,34 +8,19 @@ from typing import Any
 
 import zenlake
 from tests.hosts import host_mode
+from tests.sessions import config_of
 from tests.waiting import until
 from zenlake.node import Node
 
 
-def config_of(mode: str = "peer", **values: str) -> zenlake.Config:
-    """A configuration without multicast; `a__b="1"` sets a/b.
-
-    A router does not wait for others when it opens.
-    """
-    config = zenlake.Config()
-    config.insert_json5("mode", f'"{mode}"')
-    config.insert_json5("scouting/multicast/enabled", "false")
-    config.insert_json5("listen/endpoints", "[]")
-    if mode == "router":
-        config.insert_json5("scouting/delay", "0")
-    for key, value in values.items():
-        config.insert_json5(key.replace("__", "/"), value)
-    return config
-
-
-def listening(**values: str) -> zenlake.Session:
+def listening(**settings: object) -> zenlake.Session:
     """A listening session: a peer, or the role that tests/hosts sets."""
-    return zenlake.open(config_of(host_mode(), listen__endpoints='["tcp/127.0.0.1:0"]', **values))
+    return zenlake.open(config_of(host_mode(), listen__endpoints=["tcp/127.0.0.1:0"], **settings))
 
 
-def connected(to: zenlake.Session, mode: str = "client", **values: str) -> zenlake.Session:
+def connected(to: zenlake.Session, mode: str = "client", **settings: object) -> zenlake.Session:
     endpoint = node_of(to).locators()[0]
-    return zenlake.open(config_of(mode, connect__endpoints=f'["{endpoint}"]', **values))
+    return zenlake.open(config_of(mode, connect__endpoints=[endpoint], **settings))
 
 
 @contextmanager

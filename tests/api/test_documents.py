@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from tests.paths import DOCS
 from zenlake.api.generate import documents
-
-DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.parametrize("name", documents())

@@ -14,6 +14,7 @@ import zenoh
 import zenlake
 from tests.api.against import both
 from tests.api.linked import two_sessions
+from tests.sessions import config_of
 from tests.waiting import until
 from zenlake.api.documents.compatibility import NOT_OFFERED
 
@@ -68,10 +69,7 @@ def test_transports_do_not_use_shared_memory() -> None:
 
 @contextmanager
 def query(package: Any) -> Iterator[Any]:
-    config = package.Config()
-    config.insert_json5("scouting/multicast/enabled", "false")
-    config.insert_json5("listen/endpoints", "[]")
-    with package.open(config) as session:
+    with package.open(config_of(module=package)) as session:
         queryable = session.declare_queryable("k")
         replies = session.get("k")
         with queryable.recv() as asked:

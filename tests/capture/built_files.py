@@ -12,7 +12,6 @@ from typing import Any
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Packet, Skipped
 
-DATA = Path(__file__).parents[1] / "data" / "captures"
 START_S = 1_700_000_000
 
 zstd: Any = importlib.import_module(

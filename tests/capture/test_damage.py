@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from tests.capture.built_files import (
-    DATA,
     Outcome,
     interface,
     packet_blocks,
@@ -26,6 +25,7 @@ from tests.capture.built_files import (
     section,
     time_ns,
 )
+from tests.paths import CAPTURES
 from zenlake.capture import pcap, pcapng
 from zenlake.errors import CaptureError
 
@@ -202,8 +202,8 @@ def test_bad_magic_raises_an_error_of_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["qos_matrix.pcap", "pubsub_router.pcapng"])
 @pytest.mark.parametrize("rate", [0.0005, 0.005, 0.02, 0.2])
 def test_byte_errors_all_over_a_real_capture(tmp_path: Path, name: str, rate: float) -> None:
-    clean = (DATA / name).read_bytes()
-    good = {packet.data for packet in Outcome(DATA / name).packets}
+    clean = (CAPTURES / name).read_bytes()
+    good = {packet.data for packet in Outcome(CAPTURES / name).packets}
     for seed in range(SEEDS):
         chance = random.Random(seed)
         damaged = bytearray(clean)
@@ -220,7 +220,7 @@ def test_byte_errors_all_over_a_real_capture(tmp_path: Path, name: str, rate: fl
 
 @pytest.mark.parametrize("name", ["qos_matrix.pcap", "pubsub_router.pcapng"])
 def test_only_capture_error_escapes_whatever_the_first_bytes_are(tmp_path: Path, name: str) -> None:
-    clean = (DATA / name).read_bytes()[:6_000]
+    clean = (CAPTURES / name).read_bytes()[:6_000]
     causes = set()
     for seed in range(5 * SEEDS):
         chance = random.Random(seed)

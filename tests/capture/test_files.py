@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests.capture.built_files import (
-    DATA,
     interface,
     packet_block,
     pcap_header,
@@ -20,6 +19,7 @@ from tests.capture.built_files import (
     section,
     zstd,
 )
+from tests.paths import CAPTURES
 from zenlake.capture.files import packets, rotated
 from zenlake.capture.packet import Skipped
 from zenlake.errors import CaptureError
@@ -51,10 +51,10 @@ def test_packets_are_numbered_over_files_of_all_kinds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["pubsub_router.pcapng", "qos_matrix.pcap"])
 def test_standard_input_is_read(name: str) -> None:
-    content = (DATA / name).read_bytes()
+    content = (CAPTURES / name).read_bytes()
     command = [sys.executable, "-c", PRINT]
     result = subprocess.run(command, input=content, capture_output=True, check=True)
-    expected = [f"{p.number} {p.data.hex()}" for p in packets([str(DATA / name)], Skipped())]
+    expected = [f"{p.number} {p.data.hex()}" for p in packets([str(CAPTURES / name)], Skipped())]
     assert result.stdout.decode().splitlines() == expected
 
 
@@ -102,7 +102,7 @@ def test_file_that_cannot_be_opened_raises_an_error_of_one_line(tmp_path: Path) 
 def test_files_are_closed_even_if_reading_stops_early() -> None:
     open_before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
     for _ in range(20):
-        stream = packets([str(DATA / "qos_matrix.pcap")], Skipped())
+        stream = packets([str(CAPTURES / "qos_matrix.pcap")], Skipped())
         next(stream)
         stream.close()
     open_after = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0

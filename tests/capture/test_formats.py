@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.paths import ROOT
 from zenlake import capture
 
-ROOT = Path(__file__).parents[2]
 MODULES = Path(capture.__file__).parent
 FORMATS = sorted(
     path.stem

@@ -11,7 +11,6 @@ import dpkt
 import pytest
 
 from tests.capture.built_files import (
-    DATA,
     START_S,
     Outcome,
     payloads,
@@ -21,6 +20,7 @@ from tests.capture.built_files import (
     read,
     time_ns,
 )
+from tests.paths import CAPTURES
 from zenlake.capture import pcap
 from zenlake.errors import CaptureError
 from zenlake.limits import CAPTURE_RESYNC_BYTES_MAX, PACKET_BYTES_MAX
@@ -43,7 +43,7 @@ def test_both_orders_and_resolutions(tmp_path: Path, order: str, magic: int, uni
 
 
 def test_real_capture_reads_as_another_reader_has_it() -> None:
-    path = DATA / "qos_matrix.pcap"
+    path = CAPTURES / "qos_matrix.pcap"
     outcome = Outcome(path)
     with path.open("rb") as file:
         theirs = list(dpkt.pcap.Reader(file))

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.capture.built_files import (
-    DATA,
     Outcome,
     block,
     interface,
@@ -26,6 +25,7 @@ from tests.capture.built_files import (
     section,
     time_ns,
 )
+from tests.paths import CAPTURES
 from zenlake.capture import pcapng
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Skipped
@@ -62,7 +62,7 @@ def test_both_byte_orders(tmp_path: Path, order: str) -> None:
 
 
 def test_real_capture_reads_as_another_reader_has_it() -> None:
-    path = DATA / "pubsub_router.pcapng"
+    path = CAPTURES / "pubsub_router.pcapng"
     outcome = Outcome(path)
     with path.open("rb") as file:
         theirs = list(dpkt.pcapng.Reader(file))

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.capture.built_files import DATA, interface, option, packet_block, read, section
+from tests.capture.built_files import interface, option, packet_block, read, section
+from tests.paths import CAPTURES
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.pcapng import Comments
@@ -52,7 +53,7 @@ def test_packets_come_back_as_they_were(tmp_path: Path, given: list[Packet]) -> 
 
 @pytest.mark.parametrize("name", ["pubsub_router.pcapng", "qos_matrix.pcap"])
 def test_another_reader_has_the_same_packets_of_a_real_capture(name: str) -> None:
-    ours = list(packets([str(DATA / name)], Skipped()))
+    ours = list(packets([str(CAPTURES / name)], Skipped()))
     reader = dpkt.pcapng.Reader(io.BytesIO(written(ours)))
     assert reader.datalink() == 1
     theirs = list(reader)

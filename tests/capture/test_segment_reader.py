@@ -16,6 +16,7 @@ from tests.capture.recorded import (
     wire_block,
     write_recording,
 )
+from tests.paths import CAPTURES
 from zenlake.capture import segment_format as fmt
 from zenlake.capture import segment_reader
 from zenlake.capture.files import packets
@@ -27,7 +28,6 @@ from zenlake.capture.segment_reader import SegmentReader
 from zenlake.errors import CaptureError
 from zenlake.limits import RECORDING_STATE_BYTES_MAX
 
-CAPTURES = Path(__file__).parents[1] / "data" / "captures"
 Found = list[tuple[int, int, bytes]]
 
 

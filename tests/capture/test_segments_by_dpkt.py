@@ -8,12 +8,11 @@ import dpkt
 import pytest
 
 from tests.capture.recorded import linked_packets, parts_of, write_tracked_recording
+from tests.paths import CAPTURES
 from zenlake import trace
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Skipped
 from zenlake.trace.link import LinkBatch
-
-CAPTURES = Path(__file__).parents[1] / "data" / "captures"
 
 
 @pytest.mark.parametrize("name", ["queries.pcapng.gz", "ipv6_router.pcapng", "fragments.pcapng.gz"])

@@ -14,18 +14,14 @@ from typing import Any
 
 from tests.interop.tap import Tap
 from tests.ports import free_port
-from tests.why.real_traffic import Router, answering, ask, client
+from tests.why.real_traffic import answering, ask, client, router_at
 
 
 def record(path: Path) -> None:
     router_port = free_port()
-    router = Router(router_port)
-    try:
-        with Tap(path, router_port) as tap:
-            _talk(tap)
-            tap.until_quiet(0.2)
-    finally:
-        router.kill()
+    with router_at(router_port), Tap(path, router_port) as tap:
+        _talk(tap)
+        tap.until_quiet(0.2)
 
 
 def _talk(tap: Tap) -> None:

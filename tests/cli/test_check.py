@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import complaint_of
+from tests.paths import CAPTURES
 from tests.rules.captures import clean, findings
 from tests.rules.faults.batches import push
 from tests.rules.legal_session import LegalSession
 from tests.rules.packet_recorder import Recorder
-from tests.trace.built_sessions import CAPTURES
 from zenlake.cli.main import main
 from zenlake.rules import RULES
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 import zenlake
-from tests.cli.command import assert_refused, complaint_of, run_command
+from tests.cli.command import assert_refused, complaint_of
+from tests.paths import CAPTURES, DOCS, ROOT
+from tests.zenlake_process import ZENLAKE, run_zenlake
 from zenlake._compiled import is_compiled
 from zenlake.cli.main import COMMANDS, main
 
@@ -21,12 +23,12 @@ PUSH = "7d 00 06 64 65 6d 6f 2f 61 01 05 68 65 6c 6c 6f"
 
 def test_version_shows_whether_it_is_compiled() -> None:
     kind = "compiled" if is_compiled() else "not compiled"
-    assert run_command("--version").stdout == f"zenlake {zenlake.__version__} ({kind})\n"
-    assert run_command("router", "-V").stdout == f"zenlake {zenlake.__version__} ({kind})\n"
+    assert run_zenlake("--version").stdout == f"zenlake {zenlake.__version__} ({kind})\n"
+    assert run_zenlake("router", "-V").stdout == f"zenlake {zenlake.__version__} ({kind})\n"
 
 
 def test_help_lists_every_command_and_examples() -> None:
-    result = run_command("--help")
+    result = run_zenlake("--help")
     assert result.returncode == 0
     assert all(f"    {name}" in result.stdout for name in COMMANDS)
     assert "examples:" in result.stdout
@@ -44,8 +46,7 @@ def test_each_command_has_help(command: str, capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_is_documented(command: str) -> None:
-    root = Path(__file__).parents[2]
-    pages = [root / "README.md", *(root / "docs").glob("*.md")]
+    pages = [ROOT / "README.md", *DOCS.glob("*.md")]
     assert any(re.search(rf"\bzenlake {command}\b", page.read_text()) for page in pages)
 
 
@@ -54,7 +55,7 @@ def test_help_is_fast() -> None:
     times = []
     for _ in range(5):
         start = time.monotonic()
-        run_command("--help")
+        run_zenlake("--help")
         times.append(time.monotonic() - start)
     assert min(times) < 0.3
 
@@ -72,11 +73,11 @@ def test_help_is_fast() -> None:
     ],
 )
 def test_a_wrong_call_gets_one_line_and_code_2(arguments: tuple[str, ...], complaint: str) -> None:
-    assert_refused(run_command(*arguments), complaint)
+    assert_refused(run_zenlake(*arguments), complaint)
 
 
 def test_explain_prints_without_colour_when_piped() -> None:
-    result = run_command("explain", *PUSH.split())
+    result = run_zenlake("explain", *PUSH.split())
     assert result.returncode == 0
     assert "'demo/a'" in result.stdout
     assert "\x1b" not in result.stdout
@@ -84,17 +85,17 @@ def test_explain_prints_without_colour_when_piped() -> None:
 
 def test_explain_reads_hex_dumps_from_standard_input() -> None:
     dump = "00000000  7d 00 06 64 65 6d 6f 2f  61 01 05 68 65 6c 6c 6f  |}..demo/a..hello|\n"
-    assert "'hello'" in run_command("explain", "-", stdin=dump).stdout
+    assert "'hello'" in run_zenlake("explain", "-", stdin=dump).stdout
 
 
 def test_explain_of_broken_bytes_is_a_negative_answer() -> None:
-    result = run_command("explain", "--as", "network", "7d", "00", "06", "64")
+    result = run_zenlake("explain", "--as", "network", "7d", "00", "06", "64")
     assert result.returncode == 1
     assert "it claims 6 bytes, 1 are left" in result.stdout
 
 
 def test_explain_json_is_one_object_a_line() -> None:
-    result = run_command("explain", "--json", *PUSH.split())
+    result = run_zenlake("explain", "--json", *PUSH.split())
     assert result.stdout.count("\n") == 1
     assert json.loads(result.stdout)["as"] == "network"
 
@@ -148,7 +149,7 @@ sys.exit(main())
 
 
 def test_demo_shows_another_capture(capsys: pytest.CaptureFixture[str]) -> None:
-    capture = Path(__file__).parents[1] / "data" / "captures" / "queries.pcapng.gz"
+    capture = CAPTURES / "queries.pcapng.gz"
     assert main(["demo", str(capture)]) == 0
     out = capsys.readouterr().out
     assert f"$ zenlake why {capture}\nQuery 9 from client 15b5 for db/b?slow" in out
@@ -171,13 +172,13 @@ def test_completion_knows_commands_and_flags(
 
 
 def test_the_bash_completion_completes() -> None:
-    script = run_command("completion", "bash").stdout
+    script = run_zenlake("completion", "bash").stdout
     ask = "COMP_WORDS=(zenlake ex); COMP_CWORD=1; _zenlake; echo ${COMPREPLY[@]}"
     result = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True)
     assert result.stdout == "explain\n"
 
 
 def test_a_closed_pipe_is_no_error() -> None:
-    command = f"{sys.executable} -m zenlake.cli.main demo | head -1"
+    command = f"{shlex.join(ZENLAKE)} demo | head -1"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=30)
     assert result.stderr == ""

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command import assert_refused, run_command
+from tests.cli.command import assert_refused
 from tests.trace.sidecar import PATHS
+from tests.zenlake_process import run_zenlake
 from zenlake.cli.pipeline_progress import ProgressLine
 
 pytest.importorskip("pyspark", reason="needs zenlake[lake]")
 pytestmark = [pytest.mark.xdist_group("pipeline"), pytest.mark.spark]
 
 
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return run_zenlake("pipeline", *arguments, timeout_s=500)
+
+
 def test_a_summary_that_says_why(tmp_path: Path) -> None:
     lake, bad = str(tmp_path / "lake"), tmp_path / "bad.pcap"
     bad.write_bytes(b"no capture at all")
     captures = [str(PATHS[name]) for name in ("queries", "impaired")]
-    done = run_command("pipeline", *captures, str(bad), "--lake", lake)
+    done = run(*captures, str(bad), "--lake", lake)
     assert done.returncode == 1
     assert done.stderr == f"zenlake: {bad}: neither pcap nor pcapng: it begins with 6e 6f 20 63\n"
     text = done.stdout
@@ -46,7 +52,7 @@ def test_wrong_arguments_are_an_error_in_one_line(
     arguments: list[str], complaint: str, tmp_path: Path
 ) -> None:
     lake = str(tmp_path / "lake")
-    done = run_command("pipeline", *arguments, "--lake", lake, "--master", "local[1]")
+    done = run(*arguments, "--lake", lake, "--master", "local[1]")
     assert_refused(done, f"zenlake: {complaint}\n")
 
 

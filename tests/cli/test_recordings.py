@@ -9,10 +9,9 @@ import pytest
 
 from tests.capture.capture_file import write_capture
 from tests.capture.recorded import parts_of, raw_packets, write_recording
+from tests.paths import CAPTURES
 from zenlake.capture.recordings import recording_bytes
 from zenlake.cli.main import main
-
-CAPTURES = Path(__file__).parents[1] / "data" / "captures"
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 import zenlake
-from tests.api.linked import config_of as client_config
-from tests.cli.command import assert_refused, run_command
-from tests.cli.router_process import RouterProcess
+from tests.cli.command import assert_refused
 from tests.interop.puppets import PuppetProcess, settings, theirs
+from tests.sessions import open_client
 from tests.waiting import until
+from tests.zenlake_process import RouterProcess, run_zenlake
 from zenlake.cli.router import add_arguments, config_of
 
 
@@ -25,10 +25,6 @@ def config_from(*arguments: str) -> zenlake.Config:
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     return config_of(parser.parse_args(arguments))
-
-
-def client_of(process: RouterProcess) -> zenlake.Session:
-    return zenlake.open(client_config("client", connect__endpoints=f'["{process.endpoint}"]'))
 
 
 def test_without_flags_the_node_is_a_router_with_an_admin_space() -> None:
@@ -99,13 +95,13 @@ def test_adminspace_permissions(letters: str, read: bool, write: bool) -> None:
     ],
 )
 def test_a_wrong_call_gets_one_line_and_code_2(arguments: list[str], complaint: str) -> None:
-    assert_refused(run_command("router", "--log", "off", *arguments), complaint)
+    assert_refused(run_zenlake("router", "--log", "off", *arguments), complaint)
 
 
 def test_address_in_use_is_an_error_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         endpoint = f"tcp/127.0.0.1:{server.getsockname()[1]}"
-        result = run_command("router", "-l", endpoint)
+        result = run_zenlake("router", "-l", endpoint)
     assert result.returncode == 2
     assert re.fullmatch(rf"zenlake: .*{re.escape(endpoint)}.*in use\n", result.stderr)
 
@@ -116,7 +112,7 @@ def test_a_signal_ends_it_with_close_and_code_0(
 ) -> None:
     with RouterProcess("-i", "a1") as process, caplog.at_level(logging.INFO, "zenlake.transport"):
         assert process.zid == "a1"
-        with client_of(process) as client:
+        with open_client(process.endpoint) as client:
             assert [str(zid) for zid in client.info.routers_zid()] == ["a1"]
             assert process.end(number) == 0
             until(lambda: "the peer closed" in caplog.text)
@@ -127,7 +123,7 @@ def test_a_signal_ends_it_with_close_and_code_0(
 
 def test_router_listens_on_every_endpoint() -> None:
     flags = ["-l", "tcp/127.0.0.1:0", "-l", "udp/127.0.0.1:0"]
-    with RouterProcess(*flags) as process, client_of(process) as client:
+    with RouterProcess(*flags) as process, open_client(process.endpoint) as client:
         (reply,) = client.get("@/*/router")
         assert reply.ok
         root = json.loads(reply.ok.payload.to_bytes())
@@ -144,7 +140,7 @@ def test_log_lines_have_a_time_a_level_and_a_target() -> None:
 
 def test_rust_log_chooses_what_is_logged() -> None:
     for level, expected in (("warn", 0), ("info", 1)):
-        result = run_command("router", "-l", "tcp/192.0.2.1:1", RUST_LOG=level)
+        result = run_zenlake("router", "-l", "tcp/192.0.2.1:1", RUST_LOG=level)
         assert result.returncode == 2
         assert result.stdout.count(" INFO    zenlake.router: zenlake ") == expected
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-import zenlake
-from tests.api.linked import config_of
-from tests.cli.command import assert_refused, run_command
-from tests.cli.router_process import RouterProcess
+from tests.cli.command import assert_refused
+from tests.sessions import open_client
 from tests.waiting import until
+from tests.zenlake_process import RouterProcess, run_zenlake
 from zenlake.cli.router_explain_losses import LOST_INWARD, LOST_OUTWARD, REFUSED
 from zenlake.cli.router_explain_text import text_of
 from zenlake.node.stats import NO_LOSSES
@@ -20,12 +19,7 @@ from zenlake.routing.counters import Counters
 
 
 def explain(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_command("router", "explain", *arguments)
-
-
-def client_of(process: RouterProcess, zid: str) -> zenlake.Session:
-    endpoints = f'["{process.endpoint}"]'
-    return zenlake.open(config_of("client", connect__endpoints=endpoints, id=f'"{zid}"'))
+    return run_zenlake("router", "explain", *arguments)
 
 
 def test_a_publication_that_nobody_receives() -> None:
@@ -41,7 +35,7 @@ def test_a_publication_that_nobody_receives() -> None:
 
 
 def test_a_publication_goes_to_a_client_of_the_same_router() -> None:
-    with RouterProcess("-i", "a1") as process, client_of(process, "c1") as client:
+    with RouterProcess("-i", "a1") as process, open_client(process.endpoint, id="c1") as client:
         subscriber = client.declare_subscriber("demo/**")
         until(lambda: "c1" in explain("demo/a", "-e", process.endpoint).stdout)
         answer = json.loads(explain("demo/a", "-e", process.endpoint, "--json").stdout)
@@ -59,8 +53,8 @@ def test_a_query_across_two_routers() -> None:
     with (
         RouterProcess("-i", "a1") as first,
         RouterProcess("-i", "b2", "-e", first.endpoint) as second,
-        client_of(first, "c1") as near,
-        client_of(second, "c2") as far,
+        open_client(first.endpoint, id="c1") as near,
+        open_client(second.endpoint, id="c2") as far,
     ):
         asked = [near.declare_queryable("ask/**"), far.declare_queryable("ask/*", complete=True)]
         question = ("ask/x", "--query", "-e", first.endpoint)

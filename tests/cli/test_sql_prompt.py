@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.child_process import child_environment
+from tests.zenlake_process import ZENLAKE
 
 pytest.importorskip("duckdb", reason="needs zenlake[sql]")
 
@@ -118,7 +119,7 @@ def test_long_answers_are_cut(
 def test_a_capture_is_queried_at_a_terminal() -> None:
     """The prompt runs in another process, at a real terminal."""
     near, far = pty.openpty()
-    command = [sys.executable, "-m", "zenlake.cli.main", "sql", str(PATHS["alias_remapped"])]
+    command = [*ZENLAKE, "sql", str(PATHS["alias_remapped"])]
     process = subprocess.Popen(
         command, env=child_environment(TERM="dumb"), stdin=far, stdout=far, stderr=far
     )

@@ -7,12 +7,12 @@ import io
 import os
 import pty
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import zenlake
+from tests.zenlake_process import ZENLAKE
 from zenlake._compiled import is_compiled
 from zenlake.cli import uncompiled_notice
 from zenlake.cli.main import build_parser
@@ -98,7 +98,7 @@ def test_notice_is_not_shown_to_a_compiled_install_or_without_a_terminal(
 def test_process_shows_the_notice_on_a_terminal(large: str, tmp_path: Path) -> None:
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "zenlake", "decode", large]
+    command = [*ZENLAKE, "decode", large]
     try:
         done = subprocess.run(
             command, env=environment, stdout=subprocess.DEVNULL, stderr=theirs, timeout=30

@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import CommandProcess, run_command
+from tests.paths import DOCS
 from tests.ports import free_endpoint
+from tests.sessions import open_client
 from tests.waiting import until
+from tests.zenlake_process import CommandProcess, run_zenlake
 from zenlake.cli.main import main
 
 pytest.importorskip("pyspark", reason="the tables are made by Spark")
@@ -26,7 +28,7 @@ zenoh = pytest.importorskip("zenoh", reason="an official node publishes")
 pytestmark = [pytest.mark.xdist_group("up"), pytest.mark.spark, pytest.mark.real]
 
 SAMPLES = 500
-DOCUMENT = Path(__file__).parents[2] / "docs" / "up.md"
+DOCUMENT = DOCS / "up.md"
 
 
 class Up(CommandProcess):
@@ -45,7 +47,7 @@ class Up(CommandProcess):
         self.page = lines[3].split()[1]
 
     def sql(self, statement: str) -> list[dict[str, Any]]:
-        done = run_command("sql", "--lake", self.lake, "--json", statement)
+        done = run_zenlake("sql", "--lake", self.lake, "--json", statement)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def until_published(self, statement: str) -> None:
@@ -75,14 +77,6 @@ def up(tmp_path: Path) -> Iterator[Up]:
         yield started
 
 
-def connected(endpoint: str) -> Any:
-    config = zenoh.Config()
-    settings = {"mode": "client", "connect/endpoints": [endpoint]}
-    for path, value in {**settings, "scouting/multicast/enabled": False}.items():
-        config.insert_json5(path, json.dumps(value))
-    return zenoh.open(config)
-
-
 def run_documented_program(endpoint: str) -> str:
     """Runs the robot and the operator of the documentation; what they print."""
     [program] = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
@@ -93,7 +87,7 @@ def run_documented_program(endpoint: str) -> str:
 
 def test_published_seconds_ago(up: Up) -> None:
     assert run_documented_program(up.endpoint) == "robot/arm/status 1\nrobot/arm/state 0\n"
-    with connected(up.endpoint) as publisher, connected(up.endpoint) as other:
+    with open_client(up.endpoint, zenoh) as publisher, open_client(up.endpoint, zenoh) as other:
         other.declare_subscriber("robot/**", lambda sample: None)
         other.declare_queryable("robot/state", lambda query: query.reply("robot/state", "ok"))
         for n in range(SAMPLES):
@@ -157,7 +151,7 @@ def test_wrong_options_are_one_line_before_anything_starts(
 
 
 def test_options_of_the_router_are_checked(tmp_path: Path) -> None:
-    done = run_command("up", "-l", "foo/1", "--port", "0", folder=tmp_path)
+    done = run_zenlake("up", "-l", "foo/1", "--port", "0", folder=tmp_path)
     assert done.returncode == 2
     cause, code = done.stderr.splitlines()[-2:]
     assert "links of type 'foo' are not supported" in cause

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from tests.cli.command import complaint_of
+from tests.paths import CAPTURES, DOCS, ROOT
 from tests.why.bundled_stories import DATA, packets_of, path_of, truth_of
 from tests.why.evidence_by_hand import asked, at, declared, evidence
 from zenlake.cli.main import main
 from zenlake.cli.why_text import ReportText
 from zenlake.why import Scope, report
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "why.md").read_text()
+PAGE = (DOCS / "why.md").read_text()
 EXAMPLES = re.findall(r"```\n\$ zenlake (why .*?)\n(.*?)```", PAGE, re.DOTALL)
 
 
@@ -164,7 +164,7 @@ def test_lines_fit_and_control_characters_are_escaped() -> None:
 def test_missing_parts_of_a_capture_are_reported(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(ROOT / "tests" / "data" / "captures")
+    monkeypatch.chdir(CAPTURES)
     assert "are encrypted (TLS or QUIC)" in run_why(capsys, "encrypted_links.pcapng.gz")[1]
     assert "began before the capture" in run_why(capsys, "midstream.pcapng.gz")[1]
     assert "The capture lacks" in run_why(capsys, "impaired.pcapng.gz")[1]

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 import zenlake.trace
 from tests.columnar.comparison import Input
+from tests.paths import CAPTURES
 from tests.trace.batches import content_of
 from tests.vectors import ALL, UNITS
 from zenlake.columnar import BATCH, LOW_LATENCY, NETWORK, SCOUTING
@@ -21,7 +22,6 @@ from zenlake.wire.batch import decode_low_latency
 from zenlake.wire.compression import decompress_batch
 from zenlake.wire.definitions import LAYOUTS
 
-CAPTURES = Path(__file__).parents[1] / "data" / "captures"
 _FORMS = {"scouting": SCOUTING, "transport": BATCH, "network": NETWORK}
 
 

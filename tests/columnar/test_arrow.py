@@ -9,7 +9,8 @@ import pytest
 
 from tests.columnar.column_rows import ColumnRows
 from tests.columnar.comparison import decoded
-from tests.columnar.inputs import CAPTURES, capture_inputs, drawn_inputs, vector_inputs
+from tests.columnar.inputs import capture_inputs, drawn_inputs, vector_inputs
+from tests.paths import CAPTURES
 from zenlake.columnar import Columns, decode, fields, to_arrow, units_of
 from zenlake.errors import LocalError
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.chance import scaled
 from tests.columnar.comparison import compare
 from tests.columnar.inputs import (
     capture_inputs,
@@ -17,7 +18,6 @@ from tests.columnar.inputs import (
     mutated,
     vector_inputs,
 )
-from tests.faults import scaled
 from zenlake.columnar import BATCH, LOW_LATENCY, NETWORK, SCOUTING, decoding
 from zenlake.columnar.jit import IS_COMPILED
 

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.child_process import child_environment
+from tests.paths import ROOT
 from zenlake.columnar.fields import columns, fields, presence_bits
 from zenlake.columnar.generate.__main__ import TARGET
 from zenlake.columnar.generate.module import module_source
 from zenlake.generated_files import is_fresh
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_generated_kernels_are_up_to_date() -> None:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from tests.interop.puppets import Kind, PuppetProcess, attached, settings
-from tests.ports import free_port
+from tests.ports import free_endpoint
 from tests.waiting import until
 
 _REST_SECONDS = 1.2
@@ -34,7 +34,7 @@ def network(
 
     With `client`, every node has a client: `p` that of `p`, and so on; the node itself else.
     """
-    endpoints = {name: f"tcp/127.0.0.1:{free_port()}" for name in kinds}
+    endpoints = {name: free_endpoint() for name in kinds}
     with ExitStack() as stack:
         nodes: dict[str, PuppetProcess] = {}
         for name, kind in kinds.items():

@@ -11,13 +11,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.ports import free_port
+from tests.child_process import child_environment
+from tests.ports import free_endpoint, free_port
 from tests.waiting import until
 
 OURS = "ours"
 _SCRIPT = Path(__file__).with_name("puppet.py")
-_ROOT = _SCRIPT.parents[2]
-_SRC = _ROOT / "src"
 _LINKED_SECONDS_MAX = 20
 
 
@@ -59,9 +58,7 @@ class PuppetProcess:
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
         self.zid = ""
-        environment = dict(os.environ)
-        if kind.module == "zenlake":
-            environment["PYTHONPATH"] = os.pathsep.join([*filter(None, sys.path)])
+        environment = child_environment() if kind.module == "zenlake" else None
         self._process = subprocess.Popen(
             [kind.python, str(_SCRIPT), kind.module],
             stdin=subprocess.PIPE,
@@ -229,7 +226,7 @@ def routers(
     kinds: Sequence[Kind], edges: Edges, options: Sequence[dict[str, Any]] = ()
 ) -> Iterator[tuple[list[PuppetProcess], list[str]]]:
     """A network of routers, and where each of them listens; not all of it is known to all yet."""
-    endpoints = [f"tcp/127.0.0.1:{free_port()}" for _ in kinds]
+    endpoints = [free_endpoint() for _ in kinds]
     with ExitStack() as stack:
         held = [PuppetProcess(kind) for kind in kinds]  # first all, as processes are slow to start
         for router in held:

@@ -14,7 +14,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-_PAGE = Path(__file__).parents[2] / "docs" / "router.md"
+from tests.paths import DOCS
+
+_PAGE = DOCS / "router.md"
 _BEGIN, _END = "<!-- mixed networks: begin -->", "<!-- mixed networks: end -->"
 _RELEASE = re.compile(r"\b1\.\d+\.\d+\b")
 

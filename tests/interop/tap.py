@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from tests.capture.headers import ethernet, ipv4, packet, tcp
+from tests.capture.headers import ethernet, packet
+from tests.capture.tcp_packets import TcpPackets
 from zenlake.capture.pcapng_writer import PcapngWriter
+from zenlake.capture.transport import ACK, FIN, SYN
 
-_SYN, _ACK, _FIN = 0x02, 0x10, 0x01
 _SEGMENT_BYTES = 32_000
 _KEEP_ALIVE = b"\x01\x00\x04"
 
@@ -61,32 +62,23 @@ class RecordedConnection:
 
     def __init__(self, tap: Tap, port: int) -> None:
         self._recording = tap.recording
-        self._hosts = tap.hosts
-        self._ports = (port, 7447)
-        self._seq = [1000, 5000]
-        self._write(0, b"", _SYN)
-        self._write(1, b"", _SYN | _ACK)
-        self._write(0, b"", _ACK)
+        self._packets = TcpPackets((port, 7447), tap.hosts)
+        self._write(0, b"", SYN)
+        self._write(1, b"", SYN | ACK)
+        self._write(0, b"", ACK)
 
     def add(self, direction: int, data: bytes) -> None:
         if data != _KEEP_ALIVE:
             self._recording.activity += 1
         for start in range(0, len(data), _SEGMENT_BYTES):
-            self._write(direction, data[start : start + _SEGMENT_BYTES], _ACK)
+            self._write(direction, data[start : start + _SEGMENT_BYTES], ACK)
 
     def end(self, direction: int) -> None:
-        self._write(direction, b"", _FIN | _ACK)
+        self._write(direction, b"", FIN | ACK)
 
     def _write(self, direction: int, data: bytes, flags: int) -> None:
-        ends = self._hosts
-        ports = self._ports if direction == 0 else self._ports[::-1]
         with self._recording.lock:
-            mine, other = self._seq[direction], self._seq[1 - direction]
-            ack = other if flags & _ACK else 0
-            segment = tcp(data, mine, ack, flags, ports)
-            self._seq[direction] += len(data) + (flags & (_SYN | _FIN) != 0)
-            whole = ipv4(segment, 6, ends[direction], ends[1 - direction])
-            self._recording.write(ethernet(whole))
+            self._recording.write(ethernet(self._packets.packet(direction, data, flags)))
 
 
 class Tap:
@@ -174,7 +166,7 @@ class Tap:
         except OSError:
             return
 
-    def __enter__(self) -> Tap:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: Any) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from tests.interop.puppets import Kind, PuppetProcess, ours, settings, theirs
-from tests.ports import free_port
+from tests.ports import free_endpoint
+from tests.waiting import until
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real
@@ -73,7 +74,7 @@ class QueryFailed(AssertionError):
 @contextmanager
 def network(kind: Kind, mode: str) -> Iterator[PuppetProcess]:
     """A node `a1` of some kind with neighbours of every role; one of them, which asks."""
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     real = theirs()[0]
     with ExitStack() as stack:
 
@@ -117,9 +118,7 @@ def network(kind: Kind, mode: str) -> Iterator[PuppetProcess]:
 
 def wait_for_answer(asker: PuppetProcess, key: str, tries: int) -> None:
     """Wait until the node knows the declarations of its neighbours."""
-    deadline = time.monotonic() + SECONDS_MAX
-    while key not in answers(asker, key, tries):
-        assert time.monotonic() < deadline, key
+    until(lambda: key in answers(asker, key, tries), SECONDS_MAX)
 
 
 def answers(asker: PuppetProcess, selector: str, tries_left: int = 0) -> dict[str, Any]:
@@ -194,7 +193,7 @@ def test_answers_are_those_of_a_real_node(mode: str) -> None:
 
 @pytest.mark.parametrize("kind", [ours(), theirs()[0]], ids=lambda kind: kind.name)
 def test_without_permission_the_answer_is_empty(kind: Kind) -> None:
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     with ExitStack() as stack:
         node, asker = PuppetProcess(kind), PuppetProcess(theirs()[0])
         stack.callback(node.kill)

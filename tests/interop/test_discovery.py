@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.interop.puppets import Kind, PuppetProcess, ours, settings, theirs
-from tests.ports import free_group_port, free_port
+from tests.ports import free_endpoint, free_group_port
 from tests.waiting import until
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -79,7 +79,7 @@ def test_a_client_finds_its_router(side: str) -> None:
 def test_peers_find_each_other_by_gossip(middle: str) -> None:
     """Two peers are connected to a third one, which announces each to the other."""
     [other, *_] = theirs()
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     config = {"scouting/gossip/enabled": True}
     kinds = (ours(), other) if middle == "ours" else (other, ours())
     with ExitStack() as stack:
@@ -105,7 +105,7 @@ def is_alive(observer: PuppetProcess, key: str) -> bool:
 
 def test_everything_declared_is_restored_when_the_router_comes_back() -> None:
     [other, *_] = theirs()
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     listening = {"listen/endpoints": [endpoint]}
     connecting = {"connect/endpoints": [endpoint], "connect/retry/period_init_ms": 200}
     with ExitStack() as stack:

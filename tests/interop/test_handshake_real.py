@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import pytest
 import zenoh
 
+from tests.handshake import open_session
 from tests.ports import free_port
+from tests.sessions import config_of, open_client
 from zenlake.protocol.accepting import Acceptor
 from zenlake.protocol.errors import HandshakeError
 from zenlake.protocol.offer import Agreed, Offer
-from zenlake.protocol.opening import Opener
 from zenlake.wire import CloseReason, QoSLink, Resolution, WhatAmI, ZenohId
 from zenlake.wire.framing import StreamDeframer, frame_batch
 
@@ -39,15 +39,6 @@ CONFIGS: dict[str, dict[str, object]] = {
     "small": {"transport/link/tx/sequence_number_resolution": "16bit"},
     "for some priorities": {},
 }
-
-
-def config_of(mode: str, settings: dict[str, object]) -> zenoh.Config:
-    config = zenoh.Config()
-    config.insert_json5("mode", json.dumps(mode))
-    config.insert_json5("scouting/multicast/enabled", "false")
-    for key, value in settings.items():
-        config.insert_json5(key, json.dumps(value))
-    return config
 
 
 def offer_of(role: WhatAmI, options: dict[str, object]) -> Offer:
@@ -78,20 +69,13 @@ class Wire:
 def router(settings: dict[str, object]) -> Iterator[tuple[int, str]]:
     port = free_port()
     listen = {"listen/endpoints": [f"tcp/127.0.0.1:{port}"]}
-    with zenoh.open(config_of("router", settings | listen)) as session:
+    with zenoh.open(config_of("router", zenoh, **settings, **listen)) as session:
         yield port, str(session.info.zid())
 
 
 def open_to(port: int, offer: Offer) -> Agreed:
-    opener = Opener(offer)
-    with socket.create_connection(("127.0.0.1", port)) as connection:
-        wire = Wire(connection)
-        wire.send(opener.start())
-        while opener.agreed is None:
-            answer = opener.receive(wire.receive())
-            if answer is not None:
-                wire.send(answer)
-    return opener.agreed
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        return open_session(connection, offer)
 
 
 @pytest.mark.parametrize("variant", OFFERS)
@@ -144,9 +128,9 @@ def test_a_real_client_opens_to_us(variant: str) -> None:
     served = Served(offer_of(WhatAmI.ROUTER, OFFERS[variant]))
     served.start()
     metadata = "?prio=1-3;rel=1" if variant == "for some priorities" else ""
-    connect = {"connect/endpoints": [f"tcp/127.0.0.1:{served.port}{metadata}"]}
+    endpoint = f"tcp/127.0.0.1:{served.port}{metadata}"
     # The session is up once `open` returns: the node knows our name.
-    with zenoh.open(config_of("client", CONFIGS[variant] | connect)) as session:
+    with open_client(endpoint, zenoh, **CONFIGS[variant]) as session:
         agreed = served.acceptor.agreed
         assert agreed is not None
         assert str(agreed.zid) == str(session.info.zid())
@@ -165,16 +149,11 @@ USERS = {"usr1": "pwd1", "usr2": "pwd2"}
 def test_a_real_client_proves_its_user_to_us(password: str, is_accepted: bool) -> None:
     served = Served(offer_of(WhatAmI.ROUTER, {"users": USERS}))
     served.start()
-    settings: dict[str, object] = {
-        "connect/endpoints": [f"tcp/127.0.0.1:{served.port}"],
-        "transport/auth/usrpwd": {"user": "usr1", "password": password},
-    }
-    if is_accepted:
-        with zenoh.open(config_of("client", settings)):
-            served.done.set()
-    else:
-        with pytest.raises(zenoh.ZError):
-            zenoh.open(config_of("client", settings))
+    endpoint = f"tcp/127.0.0.1:{served.port}"
+    user = {"user": "usr1", "password": password}
+    outcome = nullcontext() if is_accepted else pytest.raises(zenoh.ZError)
+    with outcome, open_client(endpoint, zenoh, transport__auth__usrpwd=user):
+        served.done.set()
     served.join()
     agreed = served.acceptor.agreed
     assert (agreed is not None) == is_accepted

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from tests.chance import first_seed
-from tests.faults import MIB
-from tests.node.router import RealNode
-from tests.ports import free_port
+from tests.measuring import MIB
+from tests.node_process import NodeProcess
+from tests.ports import free_endpoint
 
 pytestmark = pytest.mark.real
 
@@ -77,9 +77,9 @@ def test_a_payload_of_60_mib_arrives_twice() -> None:
     payload = random.Random(seed).randbytes(PAYLOAD_BYTES)
     sha = hashlib.sha256(payload).hexdigest()
     del payload
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     programs: list[Program] = []
-    with RealNode("router", listen__endpoints=[endpoint]):
+    with NodeProcess("router", listen__endpoints=[endpoint]):
         try:
             subscribers = [Program(_SUBSCRIBER, endpoint) for _ in range(2)]
             programs += subscribers

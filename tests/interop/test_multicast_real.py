@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import time
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 import zenoh
 
+from tests.sessions import config_of
 from zenlake.protocol.group import Group
 from zenlake.protocol.group_peer import GroupEvent, PeerDelivery, PeerJoined, PeerLeft
 from zenlake.protocol.group_terms import GroupTerms
@@ -54,11 +54,7 @@ def speaking() -> socket.socket:
 
 @contextmanager
 def real_peer(settings: dict[str, object]) -> Iterator[zenoh.Session]:
-    config = zenoh.Config()
-    config.insert_json5("mode", '"peer"')
-    for key, value in settings.items():
-        config.insert_json5(key, json.dumps(value))
-    with zenoh.open(config) as session:
+    with zenoh.open(config_of("peer", zenoh, **settings)) as session:
         yield session
 
 
@@ -123,7 +119,6 @@ class Member:
 def test_a_real_peer_in_our_group(qos: bool) -> None:
     member = Member(qos)
     settings: dict[str, object] = {
-        "scouting/multicast/enabled": False,
         "listen/endpoints": [f"udp/{GROUP}:{member.port}#iface=lo"],
         "transport/multicast/qos/enabled": qos,
     }
@@ -166,7 +161,11 @@ def check_both_ways(member: Member, session: zenoh.Session) -> None:
 
 
 def scouting_on(port: int) -> dict[str, object]:
-    return {"scouting/multicast/address": f"{GROUP}:{port}", "scouting/multicast/interface": "lo"}
+    return {
+        "scouting/multicast/enabled": True,
+        "scouting/multicast/address": f"{GROUP}:{port}",
+        "scouting/multicast/interface": "lo",
+    }
 
 
 def test_a_real_peer_answers_our_scout() -> None:
@@ -193,10 +192,8 @@ def test_a_real_peer_answers_our_scout() -> None:
 def test_a_real_scout_finds_us() -> None:
     answerer = Answerer(ZID, WhatAmI.ROUTER, time.monotonic())
     answerer.set_locators(["tcp/127.0.0.1:7447"])
-    config = zenoh.Config()
     with listening() as listener, speaking() as speaker:
-        for key, value in scouting_on(listener.getsockname()[1]).items():
-            config.insert_json5(key, json.dumps(value))
+        config = config_of("peer", zenoh, **scouting_on(listener.getsockname()[1]))
         scout = zenoh.scout(what="router", config=config)
         deadline = time.monotonic() + PATIENCE_S
         while (hello := scout.try_recv()) is None:

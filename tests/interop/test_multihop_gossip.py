@@ -12,7 +12,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.interop.puppets import Kind, PuppetProcess, ours, settings, theirs
-from tests.ports import free_port
+from tests.ports import free_endpoint
 from tests.waiting import until
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -36,7 +36,7 @@ def name_of(kinds: dict[str, Kind]) -> str:
 
 @pytest.mark.parametrize("kinds", MIXES, ids=name_of)
 def test_a_peer_connects_to_one_that_is_far_away(kinds: dict[str, Kind]) -> None:
-    where = {name: f"tcp/127.0.0.1:{free_port()}" for name in "qt"}
+    where = {name: free_endpoint() for name in "qt"}
     links = {"p": ["q"], "s": ["q", "t"]}
     with ExitStack() as stack:
         nodes: dict[str, PuppetProcess] = {}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import pytest
 
 from tests.interop.puppets import Kind, borrow, give_back, ours, settings, theirs
-from tests.ports import free_port
+from tests.ports import free_endpoint
 from tests.waiting import until
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.real
 
 @pytest.mark.parametrize("kind", [ours(), *theirs()], ids=lambda kind: kind.name)
 def test_a_client_does_not_receive_its_own_token_twice(kind: Kind) -> None:
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     router, client = borrow(ours()), borrow(kind)
     try:
         router.open(**settings("router", **{"listen/endpoints": [endpoint]}))
@@ -43,7 +43,7 @@ def test_a_client_does_not_receive_its_own_token_twice(kind: Kind) -> None:
 @pytest.mark.parametrize("mode", ["client", "peer"])
 def test_the_end_of_another_holder_does_not_end_an_own_token(mode: str) -> None:
     kind = theirs()[0]
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     router, node, twin = borrow(ours()), borrow(kind), borrow(ours())
     try:
         router.open(**settings("router", **{"listen/endpoints": [endpoint]}))

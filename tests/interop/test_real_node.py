@@ -6,7 +6,6 @@ of every kind, then ask something; the answer proves that all of them were under
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 
@@ -17,6 +16,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from tests.chance import IS_FULL
 from tests.interop.link import Link
 from tests.ports import free_port
+from tests.sessions import config_of
 from zenlake.testing.strategies import message
 from zenlake.wire import (
     CongestionControl,
@@ -46,11 +46,7 @@ KINDS = ("Push", "Request", "Response", "ResponseFinal", "Declare", "Interest", 
 def port() -> Iterator[int]:
     """A real router on a free port."""
     port = free_port()
-    config = zenoh.Config()
-    config.insert_json5("mode", '"router"')
-    config.insert_json5("listen/endpoints", json.dumps([f"tcp/127.0.0.1:{port}"]))
-    config.insert_json5("scouting/multicast/enabled", "false")
-    with zenoh.open(config):
+    with zenoh.open(config_of("router", zenoh, listen__endpoints=[f"tcp/127.0.0.1:{port}"])):
         yield port
 
 

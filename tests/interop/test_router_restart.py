@@ -8,10 +8,10 @@ import time
 import pytest
 
 import zenlake
-from tests.api.linked import config_of
-from tests.faults import scaled
-from tests.node.router import RealNode
-from tests.ports import free_port
+from tests.chance import scaled
+from tests.node_process import NodeProcess
+from tests.ports import free_endpoint
+from tests.sessions import open_client
 from tests.waiting import until
 
 pytestmark = pytest.mark.real
@@ -48,9 +48,9 @@ class Log:
         ]
 
 
-def open_client(endpoint: str, log: Log) -> zenlake.Session:
-    retry = {"connect__retry__period_init_ms": "50", "connect__retry__period_max_ms": "100"}
-    session = zenlake.open(config_of("client", connect__endpoints=f'["{endpoint}"]', **retry))
+def open_observed(endpoint: str, log: Log) -> zenlake.Session:
+    retry = {"period_init_ms": 50, "period_max_ms": 100}
+    session: zenlake.Session = open_client(endpoint, connect__retry=retry)
     session.info.declare_transport_events_listener(log.event)
     return session
 
@@ -69,12 +69,12 @@ def is_all_declared(session: zenlake.Session) -> bool:
 
 @pytest.mark.parametrize("module", ["zenoh", "zenlake"])
 def test_declarations_are_restored_and_losses_are_reported(module: str) -> None:
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     log = Log()
     is_over = threading.Event()
-    router = RealNode("router", module, listen__endpoints=[endpoint])
+    router = NodeProcess("router", module, listen__endpoints=[endpoint])
     try:
-        with open_client(endpoint, log) as here, open_client(endpoint, log) as there:
+        with open_observed(endpoint, log) as here, open_observed(endpoint, log) as there:
             there.declare_subscriber("k", log.receive)
             there.declare_queryable("q", answer)
             token = there.liveliness().declare_token("t")
@@ -104,8 +104,8 @@ def test_declarations_are_restored_and_losses_are_reported(module: str) -> None:
 
 
 def restart(
-    router: RealNode, module: str, endpoint: str, log: Log, here: zenlake.Session, number: int
-) -> RealNode:
+    router: NodeProcess, module: str, endpoint: str, log: Log, here: zenlake.Session, number: int
+) -> NodeProcess:
     time.sleep(2 * SLACK_S)  # publications before the cut
     cuts_before = len(log.cuts["ends"])
     log.cuts["begins"].clear()
@@ -113,7 +113,7 @@ def restart(
     router.kill()
     until(lambda: len(log.cuts["ends"]) == cuts_before + 2)
     down_at = min(log.cuts["ends"][-2:])
-    router = RealNode("router", module, listen__endpoints=[endpoint])
+    router = NodeProcess("router", module, listen__endpoints=[endpoint])
     until(lambda: len(log.cuts["begins"]) == 2)
     up_at = max(log.cuts["begins"])
     until(lambda: any(log.got.get(len(log.sent) - back, 0) > up_at for back in range(1, 20)))

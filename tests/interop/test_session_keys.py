@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.interop.puppets import Kind, PuppetProcess, borrow, give_back, ours, settings, theirs
-from tests.ports import free_port
+from tests.ports import free_endpoint
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
 pytestmark = pytest.mark.real
@@ -42,7 +42,7 @@ def plain(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def all_seen(kind: Kind, mode: str, neighbour: dict[str, Any]) -> dict[str, Any]:
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     node, other = borrow(kind), borrow(theirs()[0])
     try:
         found = _all_seen(node, other, mode, endpoint, dict(neighbour))

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import zenlake
-from tests.ports import free_port
+from tests.ports import free_endpoint
+from tests.sessions import config_of, open_client
 from tests.waiting import until
 
 zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -16,15 +17,6 @@ pytestmark = pytest.mark.real
 
 ONE_WAY = ["SEND a", "ROUTE a", "ROUTE r", "ROUTE b", "RECEIVE b"]
 BACK = ["SEND b", "ROUTE b", "ROUTE r", "ROUTE a", "RECEIVE a"]
-
-
-def config_for(package: ModuleType, mode: str, side: str, endpoint: str) -> Any:
-    config = package.Config()
-    config.insert_json5("mode", f'"{mode}"')
-    config.insert_json5("scouting/multicast/enabled", "false")
-    config.insert_json5("listen/endpoints", "[]")
-    config.insert_json5(f"{side}/endpoints", f'["{endpoint}"]')
-    return config
 
 
 def path_of(stack: Any, names: dict[str, str]) -> list[str]:
@@ -48,13 +40,13 @@ def path_of(stack: Any, names: dict[str, str]) -> list[str]:
 def test_every_node_on_the_path_is_recorded(
     asking: ModuleType, middle: ModuleType, answering: ModuleType
 ) -> None:
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     builder = asking.TimestampInstrumentationBuilder().set_send(True)
     points = builder.set_route(True).set_receive(True).build()
     with (
-        middle.open(config_for(middle, "peer", "listen", endpoint)) as r,
-        asking.open(config_for(asking, "client", "connect", endpoint)) as a,
-        answering.open(config_for(answering, "client", "connect", endpoint)) as b,
+        middle.open(config_of("peer", middle, listen__endpoints=[endpoint])) as r,
+        open_client(endpoint, asking) as a,
+        open_client(endpoint, answering) as b,
     ):
         names = {str(r.zid()): "r", str(a.zid()): "a", str(b.zid()): "b"}
         subscriber = b.declare_subscriber("k")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.interop import cases
 from tests.interop.puppets import TOPOLOGIES, Raised, ours, pair, theirs
-from tests.links.certificates import HAS_OPENSSL, Authority
+from tests.links.certificates import Authority, needs_openssl
 from zenlake.links.shared_socket import ask_for_room
 
 pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
@@ -96,7 +96,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
-@pytest.mark.skipif(not HAS_OPENSSL, reason="certificates are made by the openssl command")
+@needs_openssl
 @pytest.mark.parametrize("who", ["acts", "answers"])
 @pytest.mark.parametrize("mutual", [False, True], ids=["server", "mutual"])
 @pytest.mark.parametrize("topology", [_CLIENTS, _PEERS], ids=["clients", "peers"])

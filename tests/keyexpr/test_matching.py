@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.faults import scaled
+from tests.chance import scaled
 from zenlake.errors import KeyExprError
 from zenlake.keyexpr.canonical import validate
 from zenlake.keyexpr.matching import (

@@ -14,7 +14,8 @@ from functools import lru_cache
 
 import pytest
 
-from tests.faults import scaled, traced_memory
+from tests.chance import scaled
+from tests.measuring import traced_memory
 from zenlake.keyexpr.canonical import canonize
 from zenlake.keyexpr.matching import intersects
 from zenlake.keyexpr.tree import KeyTree

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import assert_refused, run_command
+from tests.cli.command import assert_refused
+from tests.zenlake_process import run_zenlake
 from zenlake.errors import LocalError
 from zenlake.lake.address import parse
 
@@ -72,7 +73,7 @@ def test_unreachable_store_is_an_error_in_one_line(
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://127.0.0.1:9")
-    result = run_command("lake", "ls", "--lake", "s3a://b/lake")
+    result = run_zenlake("lake", "ls", "--lake", "s3a://b/lake")
     assert_refused(result, "credential")
     assert result.stderr.startswith("zenlake: s3://b/lake")
     assert "\\x1b" not in result.stderr

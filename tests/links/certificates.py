@@ -7,7 +7,11 @@ import subprocess
 import time
 from pathlib import Path
 
-HAS_OPENSSL = shutil.which("openssl") is not None
+import pytest
+
+needs_openssl = pytest.mark.skipif(
+    shutil.which("openssl") is None, reason="certificates are made by the openssl command"
+)
 
 
 class Authority:

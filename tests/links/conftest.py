@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from tests.leftovers import leaves_nothing
 
-import pytest
-
-from tests.links.leftovers import nothing_left
-
-
-@pytest.fixture(autouse=True)
-def leaves_nothing() -> Iterator[None]:
-    with nothing_left():
-        yield
+__all__ = ["leaves_nothing"]

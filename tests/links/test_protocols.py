@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
+from tests.paths import DOCS
 from zenlake import links
-
-DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_connect_and_listen_have_the_same_protocols() -> None:

@@ -10,9 +10,9 @@ from contextlib import closing
 
 import pytest
 
-from tests.faults import least
 from tests.links.faulty_socket import FaultySocket, make_faulty
 from tests.links.pairs import PLAIN, linked, port_of
+from tests.measuring import least
 from tests.waiting import until
 from zenlake.links import Link, LinkError, LinkTimeout, Listener, MulticastSockets, listen
 from zenlake.links.udp import UdpRemote

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.links.certificates import HAS_OPENSSL, Authority
+from tests.links.certificates import Authority, needs_openssl
 from tests.links.pairs import linked, port_of, receive_all, send_all
 from zenlake.links import LinkError, LinkSettings, listen, tls
 from zenlake.wire import EndPoint
 
-pytestmark = pytest.mark.skipif(not HAS_OPENSSL, reason="needs the openssl command")
+pytestmark = needs_openssl
 
 Tls = dict[str, object]
 

@@ -9,8 +9,8 @@ import threading
 import time
 from collections.abc import Iterator
 
-from tests.faults import least
-from tests.hosts import host  # noqa: F401 (a fixture)
+from tests.handshake import open_session
+from tests.measuring import least
 from tests.node.application import (
     BLOCK,
     CONTROL,
@@ -23,9 +23,8 @@ from tests.node.application import (
 from zenlake.errors import ZenlakeError
 from zenlake.node import Node
 from zenlake.protocol.offer import Offer
-from zenlake.protocol.opening import Opener
 from zenlake.wire import Declare, DeclareSubscriber, DeclareToken, Frame, WhatAmI, WireExpr, ZenohId
-from zenlake.wire.framing import StreamDeframer, frame_batch
+from zenlake.wire.framing import frame_batch
 
 
 def connect_to(node: Node) -> socket.socket:
@@ -58,18 +57,11 @@ class RawClient:
         self.socket.settimeout(5)
         self.socket.connect(("127.0.0.1", port_of(node)))
         offer = Offer(ZenohId(os.urandom(8) + b"\1"), WhatAmI.CLIENT, lease_ms=lease_ms)
-        opener = Opener(offer)
-        deframer = StreamDeframer()
-        self.socket.sendall(frame_batch(opener.start()))
         try:
-            while opener.agreed is None:
-                for batch in deframer.receive(self.socket.recv(65536)):
-                    if opener.agreed is None and (answer := opener.receive(batch)) is not None:
-                        self.socket.sendall(frame_batch(answer))
+            self.sn = open_session(self.socket, offer).own_sn
         except ZenlakeError:
             self.socket.close()
             raise
-        self.sn = opener.agreed.own_sn
 
     def subscribe(self, key: str) -> None:
         self.declare(DeclareSubscriber(1, WireExpr(0, key)))

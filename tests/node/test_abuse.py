@@ -7,9 +7,7 @@ from statistics import median
 
 import pytest
 
-from tests.chance import IS_FULL
-from tests.faults import scaled
-from tests.hosts import host  # noqa: F401 (a fixture)
+from tests.chance import IS_FULL, scaled
 from tests.node.application import BLOCK, Application, opened, settings_of, until_declared
 from tests.node.raw_client import Pinger, RawClient
 from tests.waiting import holds, until

@@ -18,7 +18,7 @@ SUBSCRIBERS = 3000
 
 
 def test_a_long_answer_arrives_whole_over_a_link() -> None:
-    with listening(adminspace__enabled="true") as node, connected(node) as client:
+    with listening(adminspace__enabled=True) as node, connected(node) as client:
         subscribers = [node.declare_subscriber(f"many/{n}") for n in range(SUBSCRIBERS)]
         selector = f"@/{node.zid()}/peer/subscriber/many/*"
         modes = zenlake.ConsolidationMode.NONE, zenlake.ConsolidationMode.LATEST
@@ -37,7 +37,7 @@ def test_without_adminspace_enabled_queries_get_no_answer() -> None:
 
 
 def test_closing_a_node_ends_its_long_answers() -> None:
-    with listening(adminspace__enabled="true") as node, connected(node) as client:
+    with listening(adminspace__enabled=True) as node, connected(node) as client:
         subscribers = [node.declare_subscriber(f"many/{n}") for n in range(SUBSCRIBERS)]
         # The answer is not read, so it must wait.
         handler = client.get(
@@ -55,9 +55,9 @@ def test_closing_a_node_ends_its_long_answers() -> None:
 
 
 def test_sessions_show_their_links_and_regions() -> None:
-    metadata = '{"place": "lab"}'
+    metadata = {"place": "lab"}
     with (
-        listening(adminspace__enabled="true", metadata=metadata) as node,
+        listening(adminspace__enabled=True, metadata=metadata) as node,
         connected(node) as client,
         connected(node, "peer") as peer,
     ):
@@ -77,7 +77,7 @@ def test_sessions_show_their_links_and_regions() -> None:
 
 
 def test_counters_of_a_neighbour_have_its_traffic_by_kind() -> None:
-    with listening(adminspace__enabled="true") as node, connected(node) as client:
+    with listening(adminspace__enabled=True) as node, connected(node) as client:
         samples: list[zenlake.Sample] = []
         subscriber = node.declare_subscriber("demo/**", samples.append)
         for _ in range(100):
@@ -104,7 +104,7 @@ def test_counters_of_a_neighbour_have_its_traffic_by_kind() -> None:
 def test_refusals_are_logged_without_control_characters(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with listening(adminspace__enabled="true") as node, connected(node) as client:
+    with listening(adminspace__enabled=True) as node, connected(node) as client:
         with caplog.at_level(logging.WARNING, "zenlake.admin"):
             client.put(f"@/{node.zid()}/peer/config/\x1b[2Jmetadata", "1")
             until(lambda: caplog.records)

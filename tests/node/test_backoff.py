@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.faults import least
+from tests.measuring import least
 from tests.node.application import opened, settings_of
 from tests.waiting import until
 from zenlake.node.backoff import BRIEF_S, SOON_S, Backoff

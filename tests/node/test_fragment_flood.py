@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.chance import IS_FULL
-from tests.faults import MIB, resident_bytes, scaled
-from tests.hosts import host  # noqa: F401 (a fixture)
+from tests.chance import IS_FULL, scaled
+from tests.measuring import MIB, resident_bytes
 from tests.node.application import opened, settings_of
 from tests.node.raw_client import RawClient, opens_quickly
 from tests.waiting import until

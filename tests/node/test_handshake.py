@@ -10,10 +10,9 @@ from statistics import median
 
 import pytest
 
-from tests.chance import IS_FULL
-from tests.faults import MIB, resident_bytes, scaled
-from tests.hosts import host  # noqa: F401 (a fixture)
-from tests.links.leftovers import open_sockets, own_threads
+from tests.chance import IS_FULL, scaled
+from tests.leftovers import open_sockets, own_threads
+from tests.measuring import MIB, resident_bytes
 from tests.node.application import opened, settings_of
 from tests.node.raw_client import Pinger, connect_to, opens_quickly
 from tests.waiting import until

@@ -10,7 +10,6 @@ from functools import partial
 import pytest
 
 from tests.chance import IS_FULL, seeded
-from tests.hosts import host  # noqa: F401 (a fixture)
 from tests.node.application import BLOCK, Application, settings_of, until_routed
 from tests.ports import free_port
 from tests.waiting import holds, until

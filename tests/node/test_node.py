@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from tests.links.leftovers import own_threads
+from tests.leftovers import own_threads
 from tests.node.application import BLOCK, LOOPBACK, Application, opened, settings_of, until_routed
-from tests.ports import free_port
+from tests.ports import free_endpoint, free_port
 from tests.waiting import holds, until
 from zenlake.errors import ZenlakeError
 from zenlake.node import Node, NodeSettings
@@ -107,7 +107,7 @@ def test_the_error_of_open_names_the_refusing_node_and_the_cause() -> None:
     users = {"user": "secret"}
     with opened(change(settings_of(), users=users)) as [one]:
         [endpoint] = one.locators()
-        closed = f"tcp/127.0.0.1:{free_port()}"
+        closed = free_endpoint()
         wrong = change(
             settings_of(WhatAmI.CLIENT, [closed, endpoint]), user="user", password="wrong"
         )
@@ -157,7 +157,7 @@ def test_a_cause_is_logged_once_and_not_for_every_attempt(caplog: pytest.LogCapt
 def test_a_client_without_any_node_raises() -> None:
     with pytest.raises(ZenlakeError, match="No peer specified and multicast scouting deactivated"):
         Node(settings_of(WhatAmI.CLIENT)).open()
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     with pytest.raises(ZenlakeError, match="Unable to connect to any of") as caught:
         Node(settings_of(WhatAmI.CLIENT, [endpoint])).open()
     assert endpoint in str(caught.value)
@@ -165,14 +165,14 @@ def test_a_client_without_any_node_raises() -> None:
 
 def test_a_client_connects_to_the_first_endpoint_that_works() -> None:
     with opened(settings_of()) as [one]:
-        endpoints = [f"tcp/127.0.0.1:{free_port()}", *one.locators()]
+        endpoints = [free_endpoint(), *one.locators()]
         with opened(settings_of(WhatAmI.CLIENT, endpoints)) as [client]:
             assert list(client.runners) == [one.zid]
 
 
 def test_a_peer_opens_although_no_endpoint_can_be_connected() -> None:
     began = time.monotonic()
-    with opened(settings_of(connect=[f"tcp/127.0.0.1:{free_port()}"])):
+    with opened(settings_of(connect=[free_endpoint()])):
         assert time.monotonic() - began > 0.4
 
 

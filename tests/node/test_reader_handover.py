@@ -9,34 +9,18 @@ from collections.abc import Iterator, Sized
 import pytest
 
 import zenlake
-from tests.api.linked import publisher_of
-from tests.faults import least
+from tests.api.linked import publisher_of, two_sessions
+from tests.measuring import least
 from tests.waiting import PATIENCE_S, holds, until
 from zenlake.limits import CALLBACK_HOLD_MS_MAX
-from zenlake.node import Node
 
 HOLD_S = CALLBACK_HOLD_MS_MAX / 1000
 
 
-def peer(**settings: str) -> zenlake.Session:
-    config = zenlake.Config()
-    config.insert_json5("mode", '"peer"')
-    config.insert_json5("scouting/multicast/enabled", "false")
-    for key, value in settings.items():
-        config.insert_json5(f"{key}/endpoints", f'["{value}"]')
-    return zenlake.open(config)
-
-
-def node_of(session: zenlake.Session) -> Node:
-    node = session._handle.node
-    assert isinstance(node, Node)
-    return node
-
-
 @pytest.fixture
 def pair() -> Iterator[tuple[zenlake.Session, zenlake.Session]]:
-    with peer(listen="tcp/127.0.0.1:0") as a, peer(connect=node_of(a).locators()[0]) as b:
-        yield a, b
+    with two_sessions() as sessions:
+        yield sessions
 
 
 def until_long(items: Sized, count: int) -> None:
@@ -203,7 +187,7 @@ def test_a_reader_of_another_node_sends_a_reply_at_once(
         with held.pop() as query:
             query.reply("question", b"42")
 
-    with peer(listen="tcp/127.0.0.1:0") as c, peer(connect=node_of(c).locators()[0]) as d:
+    with two_sessions() as (c, d):
         c.declare_subscriber("now", answer)
         publisher = publisher_of(d, "now")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.node.application import BLOCK, Application, opened, settings_of, until_routed
-from tests.node.router import RealNode
-from tests.ports import free_port
+from tests.node_process import NodeProcess
+from tests.ports import free_endpoint
 from tests.waiting import until
 from zenlake.wire import WhatAmI
 
 
-def until_routed_from(node: RealNode, application: Application) -> None:
+def until_routed_from(node: NodeProcess, application: Application) -> None:
     """Wait until publications reach the application, then clear what it received."""
 
     def is_received() -> bool:
@@ -26,23 +26,23 @@ def until_routed_from(node: RealNode, application: Application) -> None:
 
 @pytest.mark.parametrize("role", [WhatAmI.CLIENT, WhatAmI.PEER])
 def test_put_arrives_and_a_restarted_router_is_found_again(role: WhatAmI) -> None:
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
+    endpoint = free_endpoint()
     settings = settings_of(role, [endpoint], listen=[])
-    router = RealNode("router", listen__endpoints=[endpoint])
+    router = NodeProcess("router", listen__endpoints=[endpoint])
     try:
         with opened(settings) as [node]:
             application = Application(node)
             application.subscribe("demo/**")
             until(lambda: len(node.runners) == 1)
-            with RealNode("client", connect__endpoints=[endpoint]) as client:
+            with NodeProcess("client", connect__endpoints=[endpoint]) as client:
                 until_routed_from(client, application)
                 client.put("demo/one", "1")
                 assert application.wait_for(1) == [b"1"]
             router.kill()
             until(lambda: not node.runners)
-            router = RealNode("router", listen__endpoints=[endpoint])
+            router = NodeProcess("router", listen__endpoints=[endpoint])
             until(lambda: len(node.runners) == 1, 6.0)
-            with RealNode("client", connect__endpoints=[endpoint]) as client:
+            with NodeProcess("client", connect__endpoints=[endpoint]) as client:
                 until_routed_from(client, application)
                 client.put("demo/two", "2")
                 assert application.wait_for(1) == [b"2"]
@@ -51,8 +51,8 @@ def test_put_arrives_and_a_restarted_router_is_found_again(role: WhatAmI) -> Non
 
 
 def test_two_of_ours_through_a_real_router() -> None:
-    endpoint = f"tcp/127.0.0.1:{free_port()}"
-    with RealNode("router", listen__endpoints=[endpoint]):
+    endpoint = free_endpoint()
+    with NodeProcess("router", listen__endpoints=[endpoint]):
         clients = [settings_of(WhatAmI.CLIENT, [endpoint]) for _ in "ab"]
         with opened(*clients) as (left, right):
             receiver, sender = Application(left), Application(right)
@@ -70,7 +70,7 @@ def test_a_real_peer_connects_to_ours() -> None:
     with opened(settings) as [node]:
         application = Application(node)
         application.subscribe("demo/**")
-        with RealNode("peer", connect__endpoints=node.locators()) as peer:
+        with NodeProcess("peer", connect__endpoints=node.locators()) as peer:
             until(lambda: len(node.runners) == 1)
             until_routed_from(peer, application)
             peer.put("demo/one", "1")

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.faults import least
 from tests.links.memory_link import memory_pair
+from tests.measuring import least
 from zenlake.limits import UNSENT_PROCESS_BYTES_MAX
 from zenlake.links import Link
 from zenlake.node.abstract_sender import DROPPED, FULL, TAKEN

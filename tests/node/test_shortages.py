@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-import zenlake
+from tests.leftovers import open_sockets, own_threads
 from tests.links.faulty_socket import make_faulty
-from tests.links.leftovers import open_sockets, own_threads
 from tests.node.application import (
     BLOCK,
     Application,
@@ -23,6 +22,7 @@ from tests.node.application import (
     until_routed,
 )
 from tests.node.raw_client import RawClient, opens_quickly
+from tests.sessions import open_client
 from tests.waiting import until
 from zenlake.errors import ZenlakeError
 from zenlake.links.multicast import multicast_interfaces
@@ -264,22 +264,18 @@ def test_a_reader_that_cannot_be_replaced_reads_again_after_its_callback(
     shortage: Shortage,
 ) -> None:
     """The callback takes long and no thread can be started: nothing is read meanwhile."""
-    with opened(settings_of()) as [node]:
-        config = zenlake.Config()
-        config.insert_json5("mode", '"client"')
-        config.insert_json5("connect/endpoints", f'["{node.locators()[0]}"]')
-        with zenlake.open(config) as session:
-            got: list[bytes] = []
-            until(lambda: any(one.is_alive() for one in list(node.runners.values())))
-            shortage.refuse_threads("zenlake read", 1_000_000)
-            session.declare_subscriber("k", lambda sample: slow(got, sample.payload.to_bytes()))
-            publisher = Application(node)
-            until_declared(node, 1)
-            for number in range(3):
-                publisher.put("k", bytes([number]), BLOCK)
-                time.sleep(0.05)  # so that each is read on its own
-            until(lambda: got == [b"\0", b"\1", b"\2"])
-            assert node.runners
+    with opened(settings_of()) as [node], open_client(node.locators()[0]) as session:
+        got: list[bytes] = []
+        until(lambda: any(one.is_alive() for one in list(node.runners.values())))
+        shortage.refuse_threads("zenlake read", 1_000_000)
+        session.declare_subscriber("k", lambda sample: slow(got, sample.payload.to_bytes()))
+        publisher = Application(node)
+        until_declared(node, 1)
+        for number in range(3):
+            publisher.put("k", bytes([number]), BLOCK)
+            time.sleep(0.05)  # so that each is read on its own
+        until(lambda: got == [b"\0", b"\1", b"\2"])
+        assert node.runners
 
 
 def slow(got: list[bytes], payload: bytes) -> None:

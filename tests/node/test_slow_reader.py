@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import zenlake
-from tests.api.linked import config_of, connected, node_of
+from tests.api.linked import connected, node_of
 from tests.node.raw_client import RawClient
+from tests.sessions import config_of
 from tests.waiting import until, until_more
 from zenlake.cli.router_explain_text import text_of
 from zenlake.limits import UNSENT_BYTES_MAX
@@ -23,10 +24,10 @@ PATIENT_US = 600_000_000
 PATIENCE_S = 120.0
 
 
-def router(**values: str) -> zenlake.Session:
-    listen = '["tcp/127.0.0.1:0"]'
+def router(**settings: object) -> zenlake.Session:
+    listen = ["tcp/127.0.0.1:0"]
     return zenlake.open(
-        config_of("router", listen__endpoints=listen, adminspace__enabled="true", **values)
+        config_of("router", listen__endpoints=listen, adminspace__enabled=True, **settings)
     )
 
 
@@ -105,12 +106,9 @@ def test_losses_of_a_deaf_reader_are_counted_for_it_alone() -> None:
 
 def test_only_the_publisher_for_a_blocked_reader_waits() -> None:
     """Its publisher waits because of its own congestion control; all others go on."""
-    patience = str(PATIENT_US)
-    settings = {
-        "transport__link__tx__queue__congestion_control__block__wait_before_close": patience
-    }
+    queue = {"congestion_control": {"block": {"wait_before_close": PATIENT_US}}}
     with (
-        router(**settings) as host,
+        router(transport__link__tx__queue=queue) as host,
         connected(host) as a,
         connected(host) as b,
         connected(host) as source,

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts import host  # noqa: F401 (a fixture)
-from tests.links.certificates import HAS_OPENSSL, Authority
+from tests.links.certificates import Authority, needs_openssl
 from tests.node.application import opened, settings_of
 from tests.node.test_node import talk
 from tests.waiting import until
@@ -19,7 +18,7 @@ from zenlake.node.connect import causes_text
 from zenlake.wire import WhatAmI
 
 pytestmark = [
-    pytest.mark.skipif(not HAS_OPENSSL, reason="needs the openssl command"),
+    needs_openssl,
     pytest.mark.usefixtures("host"),
 ]
 

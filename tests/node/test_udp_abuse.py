@@ -12,8 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.hosts import host  # noqa: F401 (a fixture)
-from tests.links.leftovers import own_threads
+from tests.leftovers import own_threads
 from tests.node.application import opened, port_of, settings_of
 from tests.node.raw_client import RawClient
 from tests.waiting import until

@@ -21,8 +21,6 @@ from zenlake.trace.links.units import LOW_LATENCY
 from zenlake.trace.trace import from_packets
 from zenlake.wire import Frame, Message, Push
 
-CAPTURES = Path(__file__).parents[1] / "data" / "captures"
-
 
 def is_plain(messages: Sequence[Message]) -> bool:
     """Whether a batch or low-latency unit has nothing but publications."""

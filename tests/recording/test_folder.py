@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.recording.recorded_captures import CAPTURES, recorded, tracker_after
+from tests.paths import CAPTURES
+from tests.recording.recorded_captures import recorded, tracker_after
 from zenlake.capture.recordings import is_recording, segment_name
 from zenlake.capture.segment_format import STATE, WIRE, is_segment, packet_block
 from zenlake.errors import RecordingError

@@ -6,7 +6,6 @@ recording must show the same as a capture of these datagrams.
 
 from __future__ import annotations
 
-import json
 import random
 import threading
 import time
@@ -20,6 +19,7 @@ import pytest
 import zenlake
 from tests.interop.test_multicast_real import listening
 from tests.recording.recorded_captures import events_of
+from tests.sessions import config_of
 from tests.waiting import until
 from zenlake import trace
 from zenlake.capture.segment_format import FIRST
@@ -33,11 +33,7 @@ PATIENCE_S = 20.0
 
 
 def peer(module: Any, **settings: Any) -> Any:
-    config = module.Config()
-    config.insert_json5("mode", '"peer"')
-    for key, value in settings.items():
-        config.insert_json5(key.replace("__", "/"), json.dumps(value))
-    return module.open(config)
+    return module.open(config_of(module=module, **settings))
 
 
 class GroupCapture:
@@ -117,7 +113,6 @@ def test_group_is_recorded_as_a_capture_of_it_shows(
 ) -> None:
     endpoint = f"udp/{GROUP}:{capture.port}#iface=lo"
     common: dict[str, Any] = {
-        "scouting__multicast__enabled": False,
         "listen__endpoints": [endpoint],
         "transport__multicast__join_interval": 300,
     }
@@ -199,15 +194,15 @@ def test_scouting_is_recorded(tmp_path: Path, name: str) -> None:
 def test_client_that_scouts_records_it(tmp_path: Path) -> None:
     listening().close()
     common: dict[str, Any] = {
+        "scouting__multicast__enabled": True,
         "scouting__multicast__address": scouting_group(),
         "scouting__multicast__interface": "lo",
     }
-    with peer(zenlake, **common, listen__endpoints=["tcp/127.0.0.1:0"]):
-        config = zenlake.Config()
-        for key, value in common.items():
-            config.insert_json5(key.replace("__", "/"), json.dumps(value))
-        with zenlake.record(config, "robot/**", tmp_path / "client"):
-            pass
+    with (
+        peer(zenlake, **common, listen__endpoints=["tcp/127.0.0.1:0"]),
+        zenlake.record(config_of(**common), "robot/**", tmp_path / "client"),
+    ):
+        pass
     with trace.open(str(tmp_path / "client")) as recorded:
         kinds = [one.kind for one in recorded if isinstance(one, MessageSeen)]
     assert kinds[:3] == ["SCOUT", "HELLO", "INIT_SYN"]
@@ -218,14 +213,10 @@ def test_node_that_only_records_a_group_delivers_nothing(
 ) -> None:
     endpoint = f"udp/{GROUP}:{capture.port}#iface=lo"
     common: dict[str, Any] = {
-        "scouting__multicast__enabled": False,
         "listen__endpoints": [endpoint],
         "transport__multicast__join_interval": 200,
     }
-    config = zenlake.Config()
-    config.insert_json5("mode", '"peer"')
-    for key, value in common.items():
-        config.insert_json5(key.replace("__", "/"), json.dumps(value))
+    config = config_of(**common)
     folder = tmp_path / "group"
     found: list[zenlake.Sample] = []
     with zenlake.record(config, "demo/**", folder) as recording, peer(zenlake, **common) as other:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import socket
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -15,68 +11,25 @@ from random import Random
 import pytest
 
 from tests.chance import IS_FULL, first_seed
-from tests.cli.router_process import RouterProcess
+from tests.recording.number_publisher import NumberPublisher
 from tests.recording.recorded_values import Peer, values, wire_packets
 from tests.recording.scripted_recording import FailingFiles, ScriptedRecording
+from tests.small_disk import read_only, small_disk
+from tests.zenlake_process import RouterProcess, run_zenlake
 from zenlake import trace
 from zenlake.capture.recordings import segments
-from zenlake.protocol.offer import Offer
-from zenlake.protocol.opening import Opener
 from zenlake.recording.folder import RecordingFolder
 from zenlake.recording.recorder import Recorder
 from zenlake.recording.segment_scan import scan_segment
 from zenlake.recording.settings import RecordingSettings
-from zenlake.wire import Declare, DeclareKeyExpr, Frame, Push, Put, WhatAmI, WireExpr, ZenohId
-from zenlake.wire.framing import StreamDeframer, frame_batch
-from zenlake.wire.message import NetworkMessage
-from zenlake.wire.sequence import next_sn
 
 KILLS = 200 if IS_FULL else 3
 RATE = 20_000
+DISK_BYTES = 8 << 20
 LOSS_S_MAX = 1.0
 RESTART_S_MAX = 2.0
 START_S_MAX = 8.0
 """The start of the interpreter with all imports on a busy machine, without a recovery."""
-
-
-class NumberPublisher:
-    """Publishes numbers at a rate; `sent` has the time of each batch and its last number."""
-
-    def __init__(self, port: int, first: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port))
-        deframer = StreamDeframer()
-        opener = Opener(Offer(ZenohId(os.urandom(8) + b"\1"), WhatAmI.CLIENT, lease_ms=60_000))
-        self._socket.sendall(frame_batch(opener.start()))
-        while opener.agreed is None:
-            for batch in deframer.receive(self._socket.recv(65_536)):
-                answer = opener.receive(batch)
-                if answer is not None:
-                    self._socket.sendall(frame_batch(answer))
-        self._sn, self._mask = opener.agreed.own_sn, opener.agreed.sn_mask
-        self.next = first
-        self.sent: list[tuple[float, int]] = []
-        self._send([Declare(DeclareKeyExpr(1, WireExpr(0, "robot")))])
-
-    def _send(self, messages: list[NetworkMessage]) -> None:
-        self._socket.sendall(frame_batch(bytes(Frame(self._sn, messages))))
-        self._sn = next_sn(self._sn, self._mask)
-
-    def run(self, seconds: float, rate: int, in_a_batch: int = 100) -> None:
-        """Publish until the time is over or the link ends."""
-        begun = time.monotonic()
-        try:
-            for number in range(int(seconds * rate / in_a_batch)):
-                due = begun + number * in_a_batch / rate
-                time.sleep(max(0.0, due - time.monotonic()))
-                values = range(self.next, self.next + in_a_batch)
-                self._send([Push(WireExpr(1), Put(one.to_bytes(8, "big"))) for one in values])
-                self.next += in_a_batch
-                self.sent.append((time.monotonic(), self.next - 1))
-        except OSError:
-            pass  # the router was killed
-
-    def close(self) -> None:
-        self._socket.close()
 
 
 def test_killed_recorder_loses_at_most_the_last_second(tmp_path: Path) -> None:
@@ -89,7 +42,7 @@ def test_killed_recorder_loses_at_most_the_last_second(tmp_path: Path) -> None:
         begun = time.monotonic()
         with RouterProcess("--record", str(folder), "--segment-bytes", "200K") as router:
             assert time.monotonic() - begun < START_S_MAX + RESTART_S_MAX
-            publisher = NumberPublisher(int(router.endpoint.rpartition(":")[2]), first)
+            publisher = NumberPublisher(router.endpoint, first)
             thread = threading.Thread(target=publisher.run, args=(10.0, RATE))
             thread.start()
             time.sleep(chance.uniform(0.2, 1.7))
@@ -119,9 +72,8 @@ def test_killed_recorder_loses_at_most_the_last_second(tmp_path: Path) -> None:
 
 def refusal(folder: Path) -> list[str]:
     """The error line of a command that refuses to record into a folder."""
-    command = [sys.executable, "-m", "zenlake", "router", "-l", "tcp/127.0.0.1:0"]
-    command += ["--no-multicast-scouting", "--record", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    options = ("-l", "tcp/127.0.0.1:0", "--no-multicast-scouting", "--record", str(folder))
+    done = run_zenlake("router", *options)
     assert done.returncode == 2
     lines = (done.stdout + done.stderr).splitlines()
     return [line for line in lines if " INFO " not in line]
@@ -154,35 +106,17 @@ def test_recovery_takes_less_than_two_seconds(tmp_path: Path) -> None:
     assert scan.packets > 40_000
 
 
-def mounted(path: Path, options: str) -> bool:
-    """Whether a small file system could be mounted there."""
-    path.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(path)]
-    try:
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
-    except OSError:
-        return False
-
-
 def test_read_only_folder_is_refused_with_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "disk"
-    if not mounted(path, "size=8m,ro"):
-        pytest.skip("this user may not mount a file system")
-    try:
-        (line,) = refusal(path / "r")
-    finally:
-        subprocess.run(["umount", str(path)], check=True)
+    with small_disk(tmp_path / "disk", DISK_BYTES) as disk, read_only(disk):
+        (line,) = refusal(disk / "r")
     assert "the file system is read-only" in line
 
 
 def test_full_disk_is_reported_within_a_second_and_recording_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """R05: a file system of 8 MiB."""
-    path = tmp_path / "disk"
-    if not mounted(path, "size=8m"):
-        pytest.skip("this user may not mount a file system")
-    try:
+    """R05"""
+    with small_disk(tmp_path / "disk", DISK_BYTES) as path:
         (path / "filler").write_bytes(b"x" * (4 << 20))
         recorder = Recorder(RecordingSettings(str(path / "r"), segment_bytes=1 << 20))
         peer = Peer(recorder)
@@ -224,5 +158,3 @@ def test_full_disk_is_reported_within_a_second_and_recording_goes_on(
         scan = scan_segment(segments(str(path / "r"))[-1].path)
         assert scan is not None
         assert scan.dropped == recorder.dropped_packets
-    finally:
-        subprocess.run(["umount", str(path)], check=True)

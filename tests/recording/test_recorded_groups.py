@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.recording.recorded_captures import CAPTURES, recorded, tracker_after
+from tests.paths import CAPTURES
+from tests.recording.recorded_captures import recorded, tracker_after
 from tests.recording.rows import rows_of
 from tests.recording.segment_files import write_segment
 from zenlake import trace

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,13 @@ from typing import Any
 import pytest
 
 import zenlake
-from tests.links.certificates import HAS_OPENSSL, Authority
+from tests.api.linked import node_of
+from tests.links.certificates import Authority, needs_openssl
 from tests.recording.recorded_values import losses
+from tests.sessions import config_of
 from tests.waiting import until
 from zenlake import trace
 from zenlake.capture.recordings import segments
-from zenlake.node import Node
 from zenlake.trace import MessageSeen, SessionChanged
 from zenlake.wire import Push, Put
 
@@ -27,26 +27,16 @@ LINKS: dict[str, dict[str, Any]] = {
         "transport/unicast/qos/enabled": False,
     },
     "datagrams": {},
-    "encrypted": {},
 }
 
 
-def config(keys: dict[str, Any]) -> zenlake.Config:
-    made = zenlake.Config()
-    for key, value in {"scouting/multicast/enabled": False, **keys}.items():
-        made.insert_json5(key, json.dumps(value))
-    return made
-
-
-@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize("name", [*LINKS, pytest.param("encrypted", marks=needs_openssl)])
 def test_router_records_both_directions(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, name: str
 ) -> None:
     protocol = {"datagrams": "udp", "encrypted": "tls"}.get(name, "tcp")
-    agreed = LINKS[name]
+    agreed = LINKS.get(name, {})
     if name == "encrypted":
-        if not HAS_OPENSSL:
-            pytest.skip("certificates are made by the openssl command")
         authority = Authority(tmp_path_factory.mktemp("certificates"))
         certificate, private_key = authority.issue("localhost", "IP:127.0.0.1")
         agreed = {
@@ -54,20 +44,16 @@ def test_router_records_both_directions(
             "transport/link/tls/listen_certificate": str(certificate),
             "transport/link/tls/listen_private_key": str(private_key),
         }
-    keys = {
-        "mode": "router",
-        "listen/endpoints": [f"{protocol}/127.0.0.1:0"],
-        "recording/path": str(tmp_path),
-        "recording/segment_bytes": 20_000,
+    config = config_of(
+        "router",
+        listen__endpoints=[f"{protocol}/127.0.0.1:0"],
+        recording={"path": str(tmp_path), "segment_bytes": 20_000},
         **agreed,
-    }
+    )
     count = 300
-    with zenlake.open(config(keys)) as router:
-        node = router._handle.node
-        assert isinstance(node, Node)
-        endpoint = node.locators()[0]
-        client = {"mode": "client", "connect/endpoints": [endpoint], **agreed}
-        with zenlake.open(config(client)) as sender, zenlake.open(config(client)) as receiver:
+    with zenlake.open(config) as router:
+        client = config_of("client", connect__endpoints=node_of(router).locators(), **agreed)
+        with zenlake.open(client) as sender, zenlake.open(client) as receiver:
             found: list[bytes] = []
             receiver.declare_subscriber("robot/*", lambda one: found.append(one.payload.to_bytes()))
             time.sleep(0.3)
@@ -77,9 +63,7 @@ def test_router_records_both_directions(
                 size = large if number == 100 else 50
                 publisher.put(number.to_bytes(8, "big") + b"x" * size)
                 time.sleep(0.0005)
-            deadline = time.monotonic() + 10
-            while len(found) < count and time.monotonic() < deadline:
-                time.sleep(0.01)
+            until(lambda: len(found) >= count)
     recorded: dict[tuple[str, int], list[int]] = {}
     with trace.open(str(tmp_path)) as capture:
         for event in capture:
@@ -102,23 +86,18 @@ def test_real_peer_with_two_links_has_one_session_in_the_recording(tmp_path: Pat
     """Our node accepts one link from a node, even if that node offers several."""
     import zenoh
 
-    keys = {
-        "mode": "router",
-        "listen/endpoints": ["tcp/127.0.0.1:0", "tcp/127.0.0.1:0"],
-        "recording/path": str(tmp_path),
-    }
-    with zenlake.open(config(keys)) as router:
-        node = router._handle.node
-        assert isinstance(node, Node)
-        theirs = zenoh.Config()
-        for key, value in {
-            "mode": "peer",
-            "connect/endpoints": node.locators(),
-            "transport/unicast/max_links": 2,
-            "scouting/multicast/enabled": False,
-            "listen/endpoints": ["tcp/127.0.0.1:0"],
-        }.items():
-            theirs.insert_json5(key, json.dumps(value))
+    endpoint = "tcp/127.0.0.1:0"
+    ours = config_of(
+        "router", listen__endpoints=[endpoint, endpoint], recording__path=str(tmp_path)
+    )
+    with zenlake.open(ours) as router:
+        theirs = config_of(
+            "peer",
+            zenoh,
+            connect__endpoints=node_of(router).locators(),
+            listen__endpoints=[endpoint],
+            transport__unicast__max_links=2,
+        )
         with zenoh.open(theirs) as peer:
             zid = str(peer.info.zid())
             until(lambda: any("refused" in one for one in ends(tmp_path)), 20)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.recording.recorded_values import Peer, losses, values
+from tests.waiting import until
 from zenlake import trace
 from zenlake.capture.recordings import segments
 from zenlake.capture.segment_format import FIRST, PLAIN, STATISTICS
@@ -39,11 +40,8 @@ from zenlake.wire import (
 
 def until_synced(recorder: Recorder) -> None:
     """Wait until everything that was queued is on the disk."""
-    deadline = time.monotonic() + 20
     queue, writer = recorder._queue, recorder._writer
-    while queue._bytes or writer.synced_packets != writer.packets:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: not queue._bytes and writer.synced_packets == writer.packets)
 
 
 def test_all_batches_are_recorded_in_order(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.recording.recorded_captures import CAPTURES, recorded
+from tests.paths import CAPTURES
+from tests.recording.recorded_captures import recorded
 from zenlake import trace
 from zenlake.capture.packet import Packet
 from zenlake.capture.segment_format import LINK_TYPE_RAW_IP

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.chance import IS_FULL
-from tests.recording.recorded_captures import CAPTURES, events_of, recorded, tracker_after
+from tests.paths import CAPTURES
+from tests.recording.recorded_captures import events_of, recorded, tracker_after
 from zenlake.capture.segment_format import FIRST
 from zenlake.limits import (
     RECORDING_ADDRESS_PAIRS_MAX,

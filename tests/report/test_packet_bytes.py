@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.trace.sidecar import FOLDER
+from tests.paths import CAPTURES
 from zenlake.report.packet_bytes import Place, explained
 from zenlake.trace.trace import Trace
 
-QUERIES = str(FOLDER / "queries.pcapng.gz")
+QUERIES = str(CAPTURES / "queries.pcapng.gz")
 
 
 def places(capture: str) -> list[Place]:
@@ -28,7 +28,7 @@ def test_every_batch_of_a_capture_is_explained() -> None:
 
 
 def test_a_long_batch_is_cut() -> None:
-    fragments = str(FOLDER / "fragments.pcapng.gz")
+    fragments = str(CAPTURES / "fragments.pcapng.gz")
     shown = explained(list(dict.fromkeys(places(fragments)))[:200]).values()
     cut = [one for one in shown if one.get("isCut")]
     assert cut

@@ -10,10 +10,12 @@ from pathlib import Path
 from random import Random
 
 from tests.capture.capture_file import write_capture
-from tests.capture.headers import ethernet, ipv4, packet, tcp, udp
+from tests.capture.headers import ethernet, ipv4, packet, udp
+from tests.capture.tcp_packets import TcpPackets
 from zenlake.capture.packet import Packet
+from zenlake.capture.transport import ACK, FIN, SYN
 
-_SYN, _ACK, _PUSH, _FIN = 0x02, 0x10, 0x18, 0x11
+_PUSH = 0x08
 _MSS = 1_400
 START_NS = 1_700_000_000_000_000_000
 MILLISECOND = 1_000_000
@@ -48,33 +50,26 @@ class TcpConnection:
 
     def __init__(self, recorder: Recorder, number: int) -> None:
         self._recorder = recorder
-        self._hosts = ("10.0.0.1", "10.0.0.2")
-        self._ports = (40_000 + number, 7_447)
-        self._seq = [1_000, 5_000]
-        self._segment(0, b"", _SYN)
-        self._segment(1, b"", _SYN | _ACK)
-        self._segment(0, b"", _ACK)
+        self._packets = TcpPackets((40_000 + number, 7_447))
+        self._segment(0, b"", SYN)
+        self._segment(1, b"", SYN | ACK)
+        self._segment(0, b"", ACK)
 
     def send(self, direction: int, data: bytes) -> int:
         random, number, size = self._recorder.random, 0, _MSS
         if len(data) > 1 and random.random() < 0.15:
             size = random.randrange(1, len(data))
         while data:
-            number = self._segment(direction, data[:size], _PUSH)
+            number = self._segment(direction, data[:size], _PUSH | ACK)
             data, size = data[size:], _MSS
         return number
 
     def end(self) -> None:
         for direction in (0, 1):
-            self._segment(direction, b"", _FIN)
+            self._segment(direction, b"", FIN | ACK)
 
     def _segment(self, direction: int, data: bytes, flags: int) -> int:
-        ports = self._ports if direction == 0 else self._ports[::-1]
-        hosts = self._hosts if direction == 0 else self._hosts[::-1]
-        ack = self._seq[1 - direction] if flags != _SYN else 0
-        segment = tcp(data, self._seq[direction], ack, flags, ports)
-        self._seq[direction] += len(data) + (1 if flags & 0x03 else 0)
-        return self._recorder.add(ipv4(segment, 6, *hosts))
+        return self._recorder.add(self._packets.packet(direction, data, flags))
 
 
 class UdpConnection:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.paths import CAPTURES
 from tests.trace.batches import batches_of, content_of
-from tests.trace.built_sessions import CAPTURES
 from zenlake.rules.noncanonical import (
     EMPTY_SUFFIX,
     OVERLONG,

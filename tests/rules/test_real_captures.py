@@ -6,8 +6,9 @@ from collections import Counter
 
 import pytest
 
+from tests.paths import CAPTURES
 from tests.rules.captures import findings
-from tests.trace.built_sessions import CAPTURE_NAMES, CAPTURES
+from tests.trace.built_sessions import CAPTURE_NAMES
 from zenlake.rules import NOTE
 
 EXPLAINED = {

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.paths import DOCS
 from tests.rules.captures import findings, made_of
 from tests.rules.faults import FAULTS, Fault
 from tests.rules.gate import is_right, others
 from zenlake.rules import ERROR, RULES, SEVERITIES, Rule, generate
 
-ROOT = Path(__file__).parents[2]
 EACH = [fault for faults in FAULTS.values() for fault in faults]
 
 
@@ -39,7 +39,7 @@ def test_rule_has_a_text_and_an_existing_citation(rule: Rule) -> None:
     assert rule.severity in SEVERITIES
     assert rule.text.endswith(".")
     assert rule.subjects
-    notes = (ROOT / "docs" / "spec-notes.md").read_text("utf-8")
+    notes = (DOCS / "spec-notes.md").read_text("utf-8")
     for row in re.findall(r"SN-\d+", rule.page):
         assert f"| {row} |" in notes
     cited = ("packets", "Message Reference", "Declarations", "Query", "Reply", "wire", "behaviour")
@@ -70,4 +70,4 @@ def test_the_best_known_rules_are_errors() -> None:
 
 
 def test_page_of_rules_is_up_to_date() -> None:
-    assert (ROOT / "docs" / "reference" / "rules.md").read_text("utf-8") == generate.page()
+    assert (DOCS / "reference" / "rules.md").read_text("utf-8") == generate.page()

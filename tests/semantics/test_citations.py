@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
+from tests.paths import ROOT
 from zenlake.rules import RULES
 from zenlake.semantics.causes import CAUSES
 from zenlake.semantics.citations import cited, cited_text, slug
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_sections_are_found_in_the_order_of_the_citation() -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.paths import ROOT
 from zenlake.semantics import generate
 
-FILES = generate.files(Path(__file__).parents[2])
+FILES = generate.files(ROOT)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.chance import seeded
-from tests.faults import scaled
+from tests.chance import scaled, seeded
 from tests.lake.derive.steps.cases import Row, by_case, columns, frame, staged
 from tests.trace.built_sessions import (
     ACCEPTOR,

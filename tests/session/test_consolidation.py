@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tests.chance import seeded
-from tests.faults import scaled
+from tests.chance import scaled, seeded
 from tests.session.network import Network, get, query_spec, serve
 from zenlake.session.incoming_query import IncomingQuery
 from zenlake.testing.simulation.items import Ok

@@ -6,8 +6,7 @@ import tracemalloc
 
 import pytest
 
-from tests.chance import IS_FULL
-from tests.faults import scaled
+from tests.chance import IS_FULL, scaled
 from tests.session.network import (
     ANY,
     ListSink,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -11,8 +10,9 @@ from typing import Any
 import pytest
 
 from tests.lake.conftest import pytest_collection_modifyitems, spark
-from tests.node.router import RealNode
+from tests.node_process import NodeProcess
 from tests.ports import free_endpoint
+from tests.sessions import open_client
 
 __all__ = ["pytest_collection_modifyitems", "spark"]
 
@@ -24,7 +24,7 @@ def router(request: pytest.FixtureRequest) -> Iterator[str]:
     """The endpoint of a router in a process of its own: ours, or `zenoh` by indirect parameter."""
     endpoint = free_endpoint()
     module = getattr(request, "param", "zenlake")
-    with RealNode("router", module, listen__endpoints=[endpoint]):
+    with NodeProcess("router", module, listen__endpoints=[endpoint]):
         yield endpoint
 
 
@@ -56,15 +56,7 @@ class Received:
 @pytest.fixture
 def received(router: str) -> Iterator[Received]:
     zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh has no wheel for this Python")
-    config = zenoh.Config()
-    settings = {
-        "mode": "client",
-        "connect/endpoints": [router],
-        "scouting/multicast/enabled": False,
-    }
-    for path, value in settings.items():
-        config.insert_json5(path, json.dumps(value))
     found = Received()
-    with zenoh.open(config) as session:
+    with open_client(router, zenoh) as session:
         session.declare_subscriber("sink/**", found)
         yield found

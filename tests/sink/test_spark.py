@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.paths import CAPTURES
 from tests.sink.conftest import Received
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.xdist_group("streams"), pytest.mark.real]
 
 ROWS = 20_000
-CAPTURE = str(Path(__file__).parents[1] / "data" / "captures" / "queries.pcapng.gz")
+CAPTURE = str(CAPTURES / "queries.pcapng.gz")
 
 
 def numbered(spark: SparkSession, count: int, partitions: int = 2) -> DataFrame:

@@ -178,13 +178,13 @@ def test_keys_get_the_namespace_of_the_session(router: str, received: Received) 
 
 
 def test_a_value_that_a_link_cannot_carry_is_named(received: Received) -> None:
-    from tests.node.router import RealNode
+    from tests.node_process import NodeProcess
 
     endpoint = free_endpoint()
     settings = {"transport/unicast/lowlatency": True, "transport/unicast/qos/enabled": False}
     of_router = {name.replace("/", "__"): value for name, value in settings.items()}
     of_sink = {f"zenoh.{name}": str(value).lower() for name, value in settings.items()}
-    with RealNode("router", "zenlake", listen__endpoints=[endpoint], **of_router):
+    with NodeProcess("router", "zenlake", listen__endpoints=[endpoint], **of_router):
         made = writer(endpoint, **of_sink)
         rows = batch(key=["sink/a", "sink/b"], value=[b"", bytes(100_000)])
         with pytest.raises(ZError, match=r"partition 3: row 2, key 'sink/b': .* cannot be sent"):
@@ -289,10 +289,10 @@ def test_overwriting_is_refused() -> None:
 
 
 def test_a_lost_connection_fails_the_task(received: Received) -> None:
-    from tests.node.router import RealNode
+    from tests.node_process import NodeProcess
 
     endpoint = free_endpoint()
-    node = RealNode("router", "zenlake", listen__endpoints=[endpoint])
+    node = NodeProcess("router", "zenlake", listen__endpoints=[endpoint])
 
     def rows() -> Iterator[pa.RecordBatch]:
         yield batch(key=["sink/k"], value=[b""])

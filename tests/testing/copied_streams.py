@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.paths import CAPTURES
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.capture.stream_events import StreamBytes, StreamEvent, StreamGap
@@ -16,11 +17,10 @@ from zenlake.capture.transport import Segment, TransportReader
 from zenlake.wire import Frame, Message, Push, Put, decode_batch, kind_of
 from zenlake.wire.framing import StreamDeframer
 
-FOLDER = Path(__file__).parents[1] / "data" / "captures"
-CAPTURES = [FOLDER / "pubsub_router.pcapng", FOLDER / "qos_matrix.pcap"]
+PATHS = [CAPTURES / "pubsub_router.pcapng", CAPTURES / "qos_matrix.pcap"]
 COPIES = 5
 
-captures = pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.stem)
+captures = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 
 
 def read(path: Path) -> list[Packet]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.testing.copied_streams import CAPTURES, COPIES, by_host, captures, read, streams_of
+from tests.testing.copied_streams import COPIES, PATHS, by_host, captures, read, streams_of
 from zenlake.capture.packet import Packet
 from zenlake.capture.pcapng_writer import PcapngWriter
 from zenlake.errors import LocalError
@@ -38,13 +38,13 @@ def test_same_seed_produces_the_same_bytes(path: Path) -> None:
 
 
 def test_file_of_records_equals_that_of_the_writer() -> None:
-    replicas = Replicas([read(path) for path in CAPTURES])
+    replicas = Replicas([read(path) for path in PATHS])
     records = replicas.records(COPIES, PcapngEnvelope(replicas.originals))
     assert b"".join(records) == written_one_by_one(replicas.packets(COPIES))
 
 
 def test_a_classic_file_has_the_same_packets(tmp_path: Path) -> None:
-    replicas = Replicas([read(path) for path in CAPTURES])
+    replicas = Replicas([read(path) for path in PATHS])
     path = tmp_path / "copies.pcap"
     path.write_bytes(b"".join(replicas.records(COPIES, PcapEnvelope(replicas.originals))))
     expected = [(packet.time_ns, packet.data) for packet in replicas.packets(COPIES)]
@@ -52,10 +52,10 @@ def test_a_classic_file_has_the_same_packets(tmp_path: Path) -> None:
 
 
 def test_two_link_types_need_two_interfaces_of_pcapng(tmp_path: Path) -> None:
-    ethernet = read(CAPTURES[0])
+    ethernet = read(PATHS[0])
     raw = [
         Packet(packet.number, packet.time_ns, 101, packet.data[14:], packet.original_bytes - 14)
-        for packet in read(CAPTURES[1])
+        for packet in read(PATHS[1])
     ]
     replicas = Replicas([ethernet, raw])
     with pytest.raises(LocalError, match="2 link types"):

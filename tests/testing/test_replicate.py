@@ -11,8 +11,8 @@ import dpkt
 import pytest
 
 from tests.testing.copied_streams import (
-    CAPTURES,
     COPIES,
+    PATHS,
     by_host,
     captures,
     host_of,
@@ -121,7 +121,7 @@ def test_ipv6_hosts_are_replaced_and_groups_are_kept() -> None:
 
 
 def test_id_divided_between_segments_is_counted() -> None:
-    original = read(CAPTURES[0])
+    original = read(PATHS[0])
     zid = min(Names(original).zids)
     index = next(i for i, packet in enumerate(original) if zid in packet.data)
     packet = original[index]

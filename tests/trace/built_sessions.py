@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
+from tests.paths import CAPTURES
 from zenlake import trace
 from zenlake.trace.events import MessageSeen, SessionChanged, TraceEvent
 from zenlake.trace.link import Link
@@ -14,7 +14,6 @@ from zenlake.wire.kinds import kind_of
 from zenlake.wire.message import NetworkMessage
 from zenlake.wire.values.wire_expr import WireExpr
 
-CAPTURES = Path(__file__).parents[1] / "data" / "captures"
 CAPTURE_NAMES = sorted(path.name for path in CAPTURES.glob("*.pcap*"))
 OPENER, ACCEPTOR = 0, 1
 KEY = "demo/a"

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from tests.paths import CAPTURES
 from zenlake import trace
 from zenlake.trace import MessageSeen, Session, TraceEvent
 from zenlake.trace.fields import FIELDS
@@ -21,8 +22,7 @@ from zenlake.trace.timelines.interests import InterestLifetime, interests
 
 Row = dict[str, Any]
 
-FOLDER: Final = Path(__file__).parents[1] / "data" / "captures"
-PATHS: Final = {path.name.partition(".")[0]: path for path in sorted(FOLDER.glob("*.pcap*"))}
+PATHS: Final = {path.name.partition(".")[0]: path for path in sorted(CAPTURES.glob("*.pcap*"))}
 """All bundled captures by their names without ending."""
 
 CLOCK_SECONDS: Final = 0.05
@@ -89,7 +89,7 @@ class Reading:
 
 @cache
 def sidecar_of(name: str) -> Sidecar:
-    path = FOLDER / f"{name}.json"
+    path = CAPTURES / f"{name}.json"
     text = (
         path.read_bytes()
         if path.exists()

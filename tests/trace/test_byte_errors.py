@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.chance import IS_FULL
-from tests.trace.built_sessions import CAPTURES
+from tests.paths import CAPTURES
 from tests.trace.byte_errors import damaged_file, damaged_payloads, plain_content, time_of
 from zenlake import trace
 from zenlake.errors import CaptureError

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.paths import DOCS
 from tests.trace.events_by_hand import CLIENT, ROUTER, put, query, seen
 from zenlake.errors import LocalError
 from zenlake.trace.events import MessageSeen
@@ -167,7 +167,7 @@ def test_error_for_an_unknown_field_has_a_hint() -> None:
 
 
 def test_documentation_has_the_reference_table() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "decode.md").read_text()
+    text = (DOCS / "decode.md").read_text()
     lines = ["| field | type | meaning |", "|---|---|---|"]
     for field in FIELDS.values():
         words = f": `{'`, `'.join(field.choices)}`" if field.choices else ""

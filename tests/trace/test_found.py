@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
+from tests.paths import CAPTURES
 from zenlake import trace
 from zenlake.trace import MessageSeen, Trace
 
-FOUND = Path(__file__).parents[1] / "data" / "captures" / "found"
+FOUND = CAPTURES / "found"
 
 
 class Reading:

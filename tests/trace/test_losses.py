@@ -15,7 +15,7 @@ import pytest
 
 from tests.capture.capture_file import load
 from tests.chance import IS_FULL
-from tests.trace.built_sessions import CAPTURES
+from tests.paths import CAPTURES
 from tests.trace.damage import DAMAGES, Read, read
 from tests.trace.truth import RESYNC_UNITS_MAX, Truth
 from zenlake.capture.packet import Packet

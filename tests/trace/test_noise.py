@@ -10,7 +10,7 @@ import random
 import pytest
 
 from tests.chance import IS_FULL
-from tests.trace.built_sessions import CAPTURES
+from tests.paths import CAPTURES
 from tests.trace.event_reader import EventReader
 from tests.trace.noise import PAYLOAD_BYTES_MAX, PAYLOADS, conversation
 from zenlake.capture.transport import ACK, SYN, Ends, Segment

@@ -7,10 +7,7 @@ contain the truth; the stories must find it.
 
 from __future__ import annotations
 
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -19,30 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from tests.interop.tap import RecordedConnection, Tap
+from tests.node_process import NodeProcess
+from tests.sessions import open_client
 
 Truth = dict[str, Any]
 _SECOND_PORT = 27_449
-ROUTER = """
-import sys, time, zenoh
-config = zenoh.Config()
-config.insert_json5("mode", '"router"')
-config.insert_json5("listen/endpoints", f'["tcp/127.0.0.1:{sys.argv[1]}#so_sndbuf=32768"]')
-config.insert_json5("scouting/multicast/enabled", "false")
-config.insert_json5("transport/shared_memory/enabled", "false")
-if len(sys.argv) > 2:
-    config.insert_json5("connect/endpoints", f'["tcp/127.0.0.1:{sys.argv[2]}"]')
-# Small buffers, so that little traffic fills them.
-config.insert_json5("transport/link/tx/queue/size/data", "1")
-session = zenoh.open(config)
-print(session.zid(), flush=True)
-time.sleep(600)
-"""
 
 
 class SlowTap(Tap):
     """A tap that can stop reading what the router sends to the newest of its clients."""
 
-    def __init__(self, path: Path, target: int, router: Router) -> None:
+    def __init__(self, path: Path, target: int, router: NodeProcess) -> None:
         self.router = router
         self.may_read = threading.Event()
         self.may_read.set()
@@ -78,34 +62,23 @@ class _Waiting:
         return self._source.recv(size)
 
 
-class Router:
-    """A router in a process of its own, which can be killed."""
-
-    def __init__(self, *ports: int) -> None:
-        """Listens on the first, connects to the second."""
-        command = [sys.executable, "-c", ROUTER, *map(str, ports)]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None
-        self.zid = self._process.stdout.readline().strip()
-
-    def freeze(self) -> None:
-        """Stop the router as if its machine lost power: connections stay open, but are silent."""
-        self._process.send_signal(signal.SIGSTOP)
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait(10)
+def router_at(port: int, *others: int) -> NodeProcess:
+    """A router that listens on a port and connects to others."""
+    return NodeProcess(
+        "router",
+        listen__endpoints=[f"tcp/127.0.0.1:{port}#so_sndbuf=32768"],
+        connect__endpoints=[f"tcp/127.0.0.1:{other}" for other in others],
+        transport__shared_memory__enabled=False,
+        # Small buffers, so that little traffic fills them.
+        transport__link__tx__queue__size__data=1,
+    )
 
 
 def client(port: int) -> Any:
     import zenoh
 
-    config = zenoh.Config()
-    config.insert_json5("mode", '"client"')
-    config.insert_json5("connect/endpoints", f'["tcp/127.0.0.1:{port}"]')
-    config.insert_json5("scouting/multicast/enabled", "false")
-    config.insert_json5("transport/shared_memory/enabled", "false")
-    return zenoh.open(config)
+    endpoint = f"tcp/127.0.0.1:{port}"
+    return open_client(endpoint, zenoh, transport__shared_memory__enabled=False)
 
 
 def ask(session: Any, selector: str, timeout: float, **how: Any) -> Truth:
@@ -241,7 +214,7 @@ def router_dies(port: int, tap: SlowTap) -> Truth:
 
 def router_frozen(port: int, tap: SlowTap) -> Truth:
     """Row 8: the second of two routers falls silent, without closing anything."""
-    second = Router(_SECOND_PORT, port)
+    second = router_at(_SECOND_PORT, port)
     asker, server = client(port), client(_SECOND_PORT)
     queryable = answering(server, "gripper/state", "open")
     tap.until_quiet(0.5)
@@ -371,12 +344,7 @@ SCENARIOS: dict[str, Callable[[int, SlowTap], Truth]] = {
 
 def record(name: str, path: Path, port: int) -> Truth:
     """Runs one scenario, with its traffic in a file."""
-    router = Router(port)
-    try:
-        tap = SlowTap(path, port, router)
-        with tap:
-            truth = SCENARIOS[name](tap.port, tap)
-            tap.until_quiet(0.2)
-    finally:
-        router.kill()
+    with router_at(port) as router, SlowTap(path, port, router) as tap:
+        truth = SCENARIOS[name](tap.port, tap)
+        tap.until_quiet(0.2)
     return {"row": (SCENARIOS[name].__doc__ or "").split(":")[0], "router": router.zid, **truth}

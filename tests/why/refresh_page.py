@@ -6,11 +6,11 @@ import contextlib
 import io
 import re
 import shlex
-from pathlib import Path
 
+from tests.paths import DOCS
 from zenlake.cli.main import main
 
-PAGE = Path(__file__).parents[2] / "docs" / "why.md"
+PAGE = DOCS / "why.md"
 _EXAMPLE = re.compile(r"(```\n\$ zenlake (why .*?)\n).*?(```)", re.DOTALL)
 
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.capture.headers import ethernet, ipv4, packet, tcp, udp
+from tests.capture.headers import A, B, ethernet, ipv4, packet, udp
+from tests.capture.tcp_packets import TcpPackets
 from zenlake.capture.pcapng_writer import PcapngWriter
+from zenlake.capture.transport import ACK, FIN, SYN
 from zenlake.wire import (
     Close,
     Declare,
@@ -40,7 +42,6 @@ from zenlake.wire.values.wire_expr import WireExpr
 from zenlake.wire.values.zenoh_id import ZenohId
 
 _START_NS = 1_700_000_000_000_000_000
-_SYN, _ACK, _FIN = 0x02, 0x10, 0x01
 ROUTER = "aa00000000000000000000000000000a"
 
 
@@ -77,13 +78,15 @@ class Connection:
     role: WhatAmI = WhatAmI.CLIENT
     over_udp: bool = False
     sn: list[int] = field(default_factory=lambda: [1000, 5000])
-    _tcp: list[int] = field(default_factory=lambda: [1, 1])
+
+    def __post_init__(self) -> None:
+        self._packets = TcpPackets((self.port, 7447), first_seqs=(1, 1))
 
     def open(self) -> None:
         if not self.over_udp:
-            self._segment(0, b"", _SYN)
-            self._segment(1, b"", _SYN | _ACK)
-            self._segment(0, b"", _ACK)
+            self._segment(0, b"", SYN)
+            self._segment(1, b"", SYN | ACK)
+            self._segment(0, b"", ACK)
         router = ZenohId.parse(ROUTER)
         me = ZenohId.parse(self.zid)
         terms: dict[str, Any] = {
@@ -132,30 +135,24 @@ class Connection:
         content = encode_messages([message])
         if self.over_udp:
             return self._datagram(direction, content)
-        return self._segment(direction, frame_batch(content), _ACK)
+        return self._segment(direction, frame_batch(content), ACK)
 
     def end(self, close: bool = False) -> None:
         """The connection ends, with CLOSE or without."""
         if close:
             self.raw(0, Close(0))
         if not self.over_udp:
-            self._segment(0, b"", _FIN | _ACK)
-            self._segment(1, b"", _FIN | _ACK)
-
-    def _ends(self, direction: int) -> tuple[tuple[str, str], tuple[int, int]]:
-        ends, ports = ("10.0.0.1", "10.0.0.2"), (self.port, 7447)
-        return (ends, ports) if direction == 0 else (ends[::-1], ports[::-1])
+            self._segment(0, b"", FIN | ACK)
+            self._segment(1, b"", FIN | ACK)
 
     def _datagram(self, direction: int, content: bytes) -> int:
-        ends, ports = self._ends(direction)
+        ends, ports = (A, B), (self.port, 7447)
+        if direction == 1:
+            ends, ports = ends[::-1], ports[::-1]
         return self.scene.write(ethernet(ipv4(udp(content, ports), 17, *ends)))
 
     def _segment(self, direction: int, data: bytes, flags: int) -> int:
-        ends, ports = self._ends(direction)
-        ack = self._tcp[1 - direction] if flags & _ACK else 0
-        segment = tcp(data, self._tcp[direction], ack, flags, ports)
-        self._tcp[direction] += len(data) + (flags & (_SYN | _FIN) != 0)
-        return self.scene.write(ethernet(ipv4(segment, 6, *ends)))
+        return self.scene.write(ethernet(self._packets.packet(direction, data, flags)))
 
 
 def key(text: str) -> WireExpr:

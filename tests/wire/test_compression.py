@@ -9,7 +9,7 @@ import lz4.block
 import pytest
 
 from tests.chance import IS_FULL, seeded
-from tests.faults import traced_memory
+from tests.measuring import traced_memory
 from tests.vectors import UNITS
 from tests.vectors.vector import Unit
 from zenlake.errors import WireError

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.faults import traced_memory
+from tests.measuring import traced_memory
 from tests.vectors import ALL, Vector
 from tests.wire.both_codecs import (
     Failure,

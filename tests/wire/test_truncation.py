@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from tests.faults import traced_memory
+from tests.measuring import traced_memory
 from tests.vectors import ALL, UNITS, Vector
 from tests.vectors.vector import Unit
 from tests.wire.both_codecs import Failure, decode_generated, outcome_generated, outcome_of_both

@@ -137,7 +137,7 @@ def _use_this_interpreter(is_local: bool) -> None:
 
 def _start(conf: SparkConf) -> None:
     """Starts the Java process and its context, unless they exist."""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it ships no types
+    from py4j.protocol import Py4JError
     from pyspark.core.context import SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from struct import Struct, error
+from struct import Struct
 from typing import Final, NamedTuple
 
 from zenlake.capture.pcapng import INTERFACE, PACKET, SECTION
@@ -95,10 +95,7 @@ def scan_segment(path: str) -> SegmentScan | None:
 
 
 def _scan_packet(data: bytes, block: Block, scan: SegmentScan) -> None:
-    try:
-        interface, high, low, size, _ = _PACKET.unpack_from(data, block.start + 8)
-    except error:  # pragma: no cover  # the trailer is longer than these fields
-        return
+    interface, high, low, size, _ = _PACKET.unpack_from(data, block.start + 8)
     time_ns = high << 32 | low
     if interface == WIRE:
         scan.packets = max(scan.packets, block.number)

@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 
 import zenlake
-from tests.api.linked import config_of
 from tests.ports import free_port
+from tests.sessions import config_of
 from zenlake.api.config.effects import check_effects
 from zenlake.api.config.keys import KEYS, REFUSED, WARNED
 
@@ -112,15 +112,15 @@ def test_disabled_sections_are_accepted_silently() -> None:
 
 
 def test_a_setting_that_has_an_effect_is_not_warned_of() -> None:
-    config = config_of(transport__link__rx__max_message_size="1000", namespace='"a"')
+    config = config_of(transport__link__rx__max_message_size=1000, namespace="a")
     assert warnings_of(config) == []
 
 
 def test_open_refuses_access_control_before_it_listens() -> None:
     port = free_port()
     config = config_of(
-        listen__endpoints=f'["tcp/127.0.0.1:{port}"]',
-        access_control='{enabled: true, default_permission: "deny"}',
+        listen__endpoints=[f"tcp/127.0.0.1:{port}"],
+        access_control={"enabled": True, "default_permission": "deny"},
     )
     with pytest.raises(zenlake.ZError, match="access_control/"):
         zenlake.open(config)
@@ -129,11 +129,9 @@ def test_open_refuses_access_control_before_it_listens() -> None:
 
 
 def test_open_warns_once_of_each_key(caplog: pytest.LogCaptureFixture) -> None:
-    config = config_of(
-        downsampling=OTHER_VALUES["downsampling"],
-        low_pass_filter=OTHER_VALUES["low_pass_filter"],
-        stats__filters=OTHER_VALUES["stats/filters"],
-    )
+    config = config_of()
+    for path in ("downsampling", "low_pass_filter", "stats/filters"):
+        config.insert_json5(path, OTHER_VALUES[path])
     with zenlake.open(config) as session:
         session.declare_subscriber("a")
     texts = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
@@ -146,8 +144,8 @@ def test_open_warns_once_of_each_key(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_unknown_options_of_endpoints_are_warned_of() -> None:
     config = config_of(
-        listen__endpoints='["tls/127.0.0.1:0#enable_mtsl=true;listen_certificate=a"]',
-        connect__endpoints='{peer: [{strategy: "allOf", locators: ["tcp/a:1#iface=lo;x=1"]}]}',
+        listen__endpoints=["tls/127.0.0.1:0#enable_mtsl=true;listen_certificate=a"],
+        connect__endpoints={"peer": [{"strategy": "allOf", "locators": ["tcp/a:1#iface=lo;x=1"]}]},
     )
     (first, second) = warnings_of(config)
     about = "there is no option `enable_mtsl`: it has no effect"
@@ -158,8 +156,6 @@ def test_unknown_options_of_endpoints_are_warned_of() -> None:
 @pytest.mark.parametrize("mode", ["peer", "router"])
 def test_clients_are_no_target_of_gossip(mode: str) -> None:
     """As in eclipse-zenoh: clients do not gossip."""
-    config = zenlake.Config()
-    config.insert_json5("mode", f'"{mode}"')
-    config.insert_json5("scouting/gossip/target", '["peer", "client"]')
+    config = config_of(mode, scouting__gossip__target=["peer", "client"])
     with pytest.raises(zenlake.ZError, match='"client" is not allowed as gossip target'):
         zenlake.open(config)

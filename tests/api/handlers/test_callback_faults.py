@@ -15,8 +15,7 @@ import pytest
 
 import zenlake
 from tests.api.linked import connected, listening, publisher_of, two_sessions
-from tests.chance import seeded
-from tests.faults import scaled
+from tests.chance import scaled, seeded
 from tests.waiting import PATIENCE_S, until, until_more
 from zenlake.handlers import Callback
 

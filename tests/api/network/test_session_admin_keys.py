@@ -67,8 +67,8 @@ def test_other_sessions_get_no_answer() -> None:
 
 def test_opened_and_closed_transports_are_published_in_the_session_only() -> None:
     """The keys stay local where the configuration sends publications to the network."""
-    rule = '{key_exprs: ["@/**"], config: {allowed_destination: "remote"}}'
-    with listening(qos__publication=f"[{rule}]") as a, connected(a) as far:
+    rule = {"key_exprs": ["@/**"], "config": {"allowed_destination": "remote"}}
+    with listening(qos__publication=[rule]) as a, connected(a) as far:
         samples: list[zenlake.Sample] = []
         elsewhere: list[zenlake.Sample] = []
         far.declare_subscriber(f"@/{a.zid()}/session/**", elsewhere.append)

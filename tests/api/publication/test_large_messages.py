@@ -13,8 +13,8 @@ from tests.waiting import until
 
 BLOCK: Any = {"congestion_control": zenlake.CongestionControl.BLOCK}
 LOW_LATENCY: Any = {
-    "transport__unicast__lowlatency": "true",
-    "transport__unicast__qos__enabled": "false",
+    "transport__unicast__lowlatency": True,
+    "transport__unicast__qos__enabled": False,
 }
 LIMIT = 200_000
 
@@ -27,7 +27,7 @@ def test_message_beyond_max_message_size_is_dropped_with_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with (
-        listening(transport__link__rx__max_message_size=str(LIMIT)) as b,
+        listening(transport__link__rx__max_message_size=LIMIT) as b,
         connected(b, "peer") as a,
     ):
         subscriber = b.declare_subscriber("big/*")
@@ -46,7 +46,7 @@ def test_message_beyond_max_message_size_is_dropped_with_a_warning(
 def test_reply_beyond_max_message_size_is_dropped_with_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with listening() as b, connected(b, transport__link__rx__max_message_size=str(LIMIT)) as a:
+    with listening() as b, connected(b, transport__link__rx__max_message_size=LIMIT) as a:
         b.declare_queryable("q", lambda query: (query.reply("q", bytes(LIMIT)), query.drop()))
         assert list(a.get("q")) == []
         (text,) = warnings_of(caplog)
@@ -57,7 +57,7 @@ def test_message_beyond_the_limit_of_the_process_is_dropped_with_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with (
-        listening(limits__transport__reassembly_process_bytes=str(LIMIT)) as b,
+        listening(limits__transport__reassembly_process_bytes=LIMIT) as b,
         connected(b, "peer") as a,
     ):
         subscriber = b.declare_subscriber("k")

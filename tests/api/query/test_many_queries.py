@@ -13,8 +13,8 @@ import pytest
 
 import zenlake
 from tests.api.linked import connected, listening, node_of, two_sessions
-from tests.faults import MIB, least, resident_bytes, scaled
-from tests.hosts import host  # noqa: F401 (a fixture)
+from tests.chance import scaled
+from tests.measuring import MIB, least, resident_bytes
 from tests.waiting import until, until_more
 
 pytestmark = pytest.mark.usefixtures("host")
@@ -162,8 +162,8 @@ def test_only_the_neighbour_limits_open_queries_and_replies_an_error() -> None:
     """The limit applies to neighbours, not to the own session; beyond it the reply is an error."""
     asked: list[zenlake.Query] = []
     with (
-        listening(limits__routing__queries="6") as b,
-        connected(b, limits__routing__queries="2") as a,
+        listening(limits__routing__queries=6) as b,
+        connected(b, limits__routing__queries=2) as a,
     ):
         b.declare_queryable("k", asked.append)
         querier = a.declare_querier("k")

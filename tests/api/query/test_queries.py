@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.api.memory import MemoryNetwork
-from tests.faults import least
+from tests.measuring import least
 from tests.waiting import until
 from zenlake import (
     CancellationToken,

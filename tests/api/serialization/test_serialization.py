@@ -6,7 +6,6 @@ The seed is printed with every failure; set ZENLAKE_SEED to run one again.
 from __future__ import annotations
 
 import math
-import os
 import random
 import re
 from types import GenericAlias
@@ -16,6 +15,7 @@ import pytest
 import zenoh
 import zenoh.ext
 
+from tests.chance import seeded
 from zenlake import ZBytes, ext
 from zenlake.api.serialization import serialization
 from zenlake.api.serialization.numbers import SIZED_INTEGERS
@@ -34,9 +34,7 @@ Shape = tuple[Any, ...]
 
 @pytest.fixture
 def rng() -> random.Random:
-    seed = int(os.environ.get("ZENLAKE_SEED") or random.randrange(2**32))
-    print(f"ZENLAKE_SEED={seed}")
-    return random.Random(seed)
+    return seeded()
 
 
 def random_shape(rng: random.Random, depth: int = 3) -> Shape:

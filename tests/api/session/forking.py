@@ -16,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 
 import zenlake
+from tests.sessions import config_of
 from tests.waiting import until
 
 CHILDREN = 3
@@ -23,14 +24,8 @@ SESSION: zenlake.Session | None = None
 USES: dict[str, Callable[[], object]] = {}
 
 
-def config(endpoint: str) -> zenlake.Config:
-    made = zenlake.Config()
-    made.insert_json5("mode", '"peer"')
-    made.insert_json5("scouting/multicast/enabled", "false")
-    made.insert_json5("scouting/gossip/enabled", "false")
-    made.insert_json5("listen/endpoints", "[]")
-    made.insert_json5("connect/endpoints", json.dumps([endpoint]))
-    return made
+def opened(endpoint: str) -> zenlake.Session:
+    return zenlake.open(config_of(scouting__gossip__enabled=False, connect__endpoints=[endpoint]))
 
 
 def child(endpoint: str, number: int) -> dict[str, str]:
@@ -41,7 +36,7 @@ def child(endpoint: str, number: int) -> dict[str, str]:
             outcomes[name] = f"returned {use()!r}"
         except zenlake.ZError as error:
             outcomes[name] = str(error)
-    with zenlake.open(config(endpoint)) as own:
+    with opened(endpoint) as own:
         publisher = own.declare_publisher("child")
         until(lambda: publisher.matching_status.matching)
         publisher.put(str(number))
@@ -125,7 +120,7 @@ def run(way: str, endpoint: str, session: zenlake.Session) -> list[dict[str, str
 
 def main() -> None:
     way, endpoint = sys.argv[1:]
-    with zenlake.open(config(endpoint)) as session:
+    with opened(endpoint) as session:
         prepare(session)
         token = session.liveliness().declare_token("alive")
         is_over = threading.Event()

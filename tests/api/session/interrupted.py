@@ -14,7 +14,7 @@ import time
 
 import zenlake
 from tests.api.linked import connected, listening
-from tests.links.leftovers import open_sockets, own_threads
+from tests.leftovers import open_sockets, own_threads
 from tests.waiting import until
 
 PATIENCE_S = 5.0

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+from typing import Any
 
 import pytest
 
 import zenlake
-from tests.api.linked import config_of, connected, listening, publisher_of
-from tests.faults import scaled
-from tests.hosts import host  # noqa: F401 (a fixture)
+from tests.api.linked import connected, listening, publisher_of
+from tests.chance import scaled
+from tests.sessions import config_of
 from tests.waiting import until
 
 pytestmark = pytest.mark.usefixtures("host")
@@ -41,7 +42,7 @@ def wall(monkeypatch: pytest.MonkeyPatch) -> WallClock:
 
 
 def test_stamps_go_on_and_no_lease_ends(wall: WallClock) -> None:
-    options = {"timestamping__enabled": "true", "transport__link__tx__lease": str(LEASE_MS)}
+    options: Any = {"timestamping__enabled": True, "transport__link__tx__lease": LEASE_MS}
     with listening(**options) as a, connected(a, "peer", **options) as b:
         events = a.info.declare_transport_events_listener()
         got: list[zenlake.Timestamp] = []
@@ -72,15 +73,12 @@ def test_stamps_go_on_and_no_lease_ends(wall: WallClock) -> None:
 @pytest.mark.parametrize("drops", [False, True])
 def test_stamps_of_a_node_that_is_ahead(drops: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Timestamps over 500 ms in the future are replaced, or dropped if so configured."""
-    options = {
-        "timestamping__enabled": "true",
-        "timestamping__drop_future_timestamp": "true" if drops else "false",
-    }
-    with listening(**options) as a:
+    settings = {"enabled": True, "drop_future_timestamp": drops}
+    with listening(timestamping=settings) as a:
         ahead = WallClock()
         with monkeypatch.context() as patch:
             patch.setattr(time, "time_ns", ahead)
-            b = connected(a, "peer", timestamping__enabled="true")
+            b = connected(a, "peer", timestamping__enabled=True)
         with b:
             subscriber = a.declare_subscriber("k")
             publisher = publisher_of(b, "k")
@@ -104,7 +102,7 @@ def test_stamps_of_a_node_that_is_ahead(drops: bool, monkeypatch: pytest.MonkeyP
 def test_stamps_from_eight_threads() -> None:
     """All different, and each thread's in order."""
     count = scaled(5_000, 125_000)
-    with zenlake.open(config_of(timestamping__enabled="true")) as session:
+    with zenlake.open(config_of(timestamping__enabled=True)) as session:
         given: list[list[zenlake.Timestamp]] = [[] for _ in range(8)]
 
         def stamp(mine: list[zenlake.Timestamp]) -> None:

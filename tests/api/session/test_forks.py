@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import zenlake
+from tests.api.linked import listening, node_of
 from tests.child_process import child_environment
 from tests.waiting import until
-from zenlake.node import Node
 
 PROGRAM = Path(__file__).with_name("forking.py")
 PATIENCE_S = 60.0
@@ -28,14 +28,8 @@ class Observer:
     """The peer of the program that forks; it records all that it receives."""
 
     def __init__(self) -> None:
-        config = zenlake.Config()
-        config.insert_json5("mode", '"peer"')
-        config.insert_json5("scouting/multicast/enabled", "false")
-        config.insert_json5("listen/endpoints", '["tcp/127.0.0.1:0"]')
-        self.session = zenlake.open(config)
-        node = self.session._handle.node
-        assert isinstance(node, Node)
-        self.endpoint = node.locators()[0]
+        self.session = listening()
+        self.endpoint = node_of(self.session).locators()[0]
         self.parent: list[int] = []
         self.children: list[int] = []
         self.tokens: list[zenlake.SampleKind] = []

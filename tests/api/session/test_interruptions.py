@@ -14,9 +14,8 @@ from typing import Any
 
 import zenlake
 from tests.api.linked import connected, listening
-from tests.chance import seeded
-from tests.faults import scaled
-from tests.links.leftovers import nothing_left
+from tests.chance import scaled, seeded
+from tests.leftovers import nothing_left
 from tests.waiting import PATIENCE_S, until
 
 EVERY: Any = {"consolidation": zenlake.ConsolidationMode.NONE}

@@ -22,10 +22,6 @@ def network() -> MemoryNetwork:
     return MemoryNetwork()
 
 
-def core_of(session: Session) -> object:
-    return session._handle.core
-
-
 def test_lost_objects_are_undeclared(network: MemoryNetwork) -> None:
     a, b = network.open(), network.open()
     publisher = b.declare_publisher("k")

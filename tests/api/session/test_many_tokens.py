@@ -10,8 +10,7 @@ import pytest
 
 import zenlake
 from tests.api.linked import listening, node_of
-from tests.faults import scaled
-from tests.hosts import host  # noqa: F401 (a fixture)
+from tests.chance import scaled
 from tests.node.raw_client import RawClient
 from tests.waiting import holds, until
 from zenlake.wire import DeclareToken, WireExpr

@@ -12,26 +12,18 @@ import pytest
 import zenoh
 
 import zenlake
-from tests.faults import least
-from tests.ports import free_port
+from tests.measuring import least
+from tests.ports import free_endpoint, free_port
+from tests.sessions import config_of
 from zenlake import Config, Session, ZError
 from zenlake.api.session.opening import session_settings
 from zenlake.session import Locality
 from zenlake.wire import CongestionControl, Priority, QoS
 
 
-def config_for(library: Any, **values: str) -> Any:
-    config = library.Config()
-    config.insert_json5("scouting/multicast/enabled", "false")
-    config.insert_json5("listen/endpoints", "[]")
-    for key, value in values.items():
-        config.insert_json5(key.replace("__", "/"), value)
-    return config
-
-
 @pytest.fixture
 def alone() -> Iterator[Session]:
-    with zenlake.open(config_for(zenlake)) as session:
+    with zenlake.open(config_of()) as session:
         yield session
 
 
@@ -57,7 +49,7 @@ def test_settings_of_the_session() -> None:
 
 def test_client_without_a_router_fails_to_open() -> None:
     with pytest.raises(ZError, match="No peer specified and multicast scouting deactivated"):
-        zenlake.open(config_for(zenlake, mode='"client"'))
+        zenlake.open(config_of("client"))
 
 
 @pytest.mark.parametrize("timeout", [0.001, 0.05, 0.4])
@@ -86,7 +78,7 @@ def test_lost_query_is_found_by_the_timer(alone: Session) -> None:
 
 
 def test_timestamps_when_enabled() -> None:
-    with zenlake.open(config_for(zenlake, timestamping__enabled="true")) as session:
+    with zenlake.open(config_of(timestamping__enabled=True)) as session:
         subscriber = session.declare_subscriber("k")
         session.put("k", b"")
         session.delete("k")
@@ -104,7 +96,7 @@ def test_timestamp_callback_makes_the_records_of_this_node() -> None:
         seen.append(str(context.zid))
         return b"mine"
 
-    with zenlake.open(config_for(zenlake), timestamp_callback=stamp) as session:
+    with zenlake.open(config_of(), timestamp_callback=stamp) as session:
         subscriber = session.declare_subscriber("k")
         points = zenlake.TimestampInstrumentationBuilder().set_send(True).build()
         session.put("k", b"", timestamp_instrumentation=points)
@@ -140,10 +132,9 @@ print(time.time())
 @pytest.fixture(params=["peer", "client"])
 def both(request: pytest.FixtureRequest) -> Iterator[tuple[Any, Any]]:
     """A session of eclipse-zenoh and one of ours, connected."""
-    endpoint = f'["tcp/127.0.0.1:{free_port()}"]'
-    theirs: Any = zenoh.open(config_for(zenoh, listen__endpoints=endpoint))
-    mode = f'"{request.param}"'
-    ours = zenlake.open(config_for(zenlake, mode=mode, connect__endpoints=endpoint))
+    endpoints = [free_endpoint()]
+    theirs: Any = zenoh.open(config_of(module=zenoh, listen__endpoints=endpoints))
+    ours = zenlake.open(config_of(request.param, connect__endpoints=endpoints))
     yield theirs, ours
     ours.close()
     theirs.close()
@@ -189,10 +180,10 @@ def test_session_exchanges_everything_with_eclipse_zenoh(both: tuple[Any, Any]) 
 
 
 def test_info_and_events() -> None:
-    endpoint = f'["tcp/127.0.0.1:{free_port()}"]'
-    with zenlake.open(config_for(zenlake, listen__endpoints=endpoint)) as a:
+    endpoints = [free_endpoint()]
+    with zenlake.open(config_of(listen__endpoints=endpoints)) as a:
         events = a.info.declare_transport_events_listener()
-        with zenlake.open(config_for(zenlake, connect__endpoints=endpoint)) as b:
+        with zenlake.open(config_of(connect__endpoints=endpoints)) as b:
             event = events.recv()
             assert str(event.kind) == "SampleKind.PUT"
             assert event.transport.zid == b.zid()
@@ -203,7 +194,7 @@ def test_info_and_events() -> None:
             assert (stats["queued_bytes"], stats["unknown_aliases"]) == (0, 0)
             (link,) = a.info.links()
             assert link.zid == b.zid()
-            assert f'["{link.src}"]' == endpoint
+            assert [str(link.src)] == endpoints
             history = a.info.declare_link_events_listener(history=True)
             assert history.recv().link == link
             history.undeclare()
@@ -215,10 +206,10 @@ def test_info_and_events() -> None:
 
 def test_members_of_a_group_are_no_peers() -> None:
     """As deployed: only `transports` and `links` contain them."""
-    endpoint = f'["udp/224.0.0.225:{free_port()}#iface=lo"]'
-    with zenlake.open(config_for(zenlake, listen__endpoints=endpoint)) as a:
+    endpoints = [f"udp/224.0.0.225:{free_port()}#iface=lo"]
+    with zenlake.open(config_of(listen__endpoints=endpoints)) as a:
         events = a.info.declare_transport_events_listener()
-        with zenlake.open(config_for(zenlake, listen__endpoints=endpoint)) as b:
+        with zenlake.open(config_of(listen__endpoints=endpoints)) as b:
             assert events.recv().transport.zid == b.zid()
             assert [one.zid for one in a.info.transports()] == [b.zid()]
             assert a.info.peers_zid() == []

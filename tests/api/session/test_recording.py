@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import zenlake
-from tests.api.linked import config_of, connected, listening, node_of, publisher_of
+from tests.api.linked import connected, listening, node_of, publisher_of
+from tests.sessions import config_of
 from tests.waiting import until
 from zenlake import trace
 from zenlake.errors import ZenlakeError
@@ -74,7 +75,7 @@ def test_several_keys_tokens_and_rules(tmp_path: Path) -> None:
 def test_record_does_not_change_the_configuration(tmp_path: Path) -> None:
     path = tmp_path / "recording"
     with listening() as publisher:
-        config = config_of("peer", connect__endpoints=f'["{endpoint_of(publisher)}"]')
+        config = config_of("peer", connect__endpoints=[endpoint_of(publisher)])
         before = str(config)
         with zenlake.record(config, "a", path) as recording:
             declared = publisher_of(publisher, "a")
@@ -87,7 +88,7 @@ def test_record_does_not_change_the_configuration(tmp_path: Path) -> None:
 
 def test_session_with_a_recording_in_its_configuration_works_as_any_other(tmp_path: Path) -> None:
     path = tmp_path / "recording"
-    with listening() as other, connected(other, recording__path=f'"{path}"') as session:
+    with listening() as other, connected(other, recording__path=str(path)) as session:
         received = session.declare_subscriber("a")
         until(lambda: node_of(other).stats()["messages_in"] > 0)
         other.put("a", "there")

@@ -12,10 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import zenlake
+from tests.api.linked import connected, listening
 from tests.api.memory import MemoryNetwork
-from tests.links.leftovers import nothing_left, own_threads
+from tests.leftovers import nothing_left, own_threads
+from tests.sessions import config_of
 from tests.waiting import PATIENCE_S, until
-from zenlake.node import Node
 from zenlake.node.reader_handover import READER_HANDOVER
 
 
@@ -24,33 +25,17 @@ def network() -> MemoryNetwork:
     return MemoryNetwork()
 
 
-def peer(**settings: str) -> zenlake.Session:
-    config = zenlake.Config()
-    config.insert_json5("mode", '"peer"')
-    config.insert_json5("scouting/multicast/enabled", "false")
-    config.insert_json5("listen/endpoints", "[]")
-    for key, value in settings.items():
-        config.insert_json5(f"{key}/endpoints", f'["{value}"]')
-    return zenlake.open(config)
-
-
-def locator(session: zenlake.Session) -> str:
-    node = session._handle.node
-    assert isinstance(node, Node)
-    return node.locators()[0]
-
-
 def test_concurrent_queryables_leave_no_thread() -> None:
     with nothing_left():
         for _ in range(5):
-            with peer() as session, ThreadPoolExecutor(8) as pool:
+            with zenlake.open(config_of()) as session, ThreadPoolExecutor(8) as pool:
                 before = own_threads()
                 list(pool.map(lambda n, s=session: s.declare_queryable(f"q/{n}"), range(32)))
                 assert own_threads() <= before
 
 
 def test_a_lost_query_is_finished_at_once() -> None:
-    with peer() as session, warnings.catch_warnings():
+    with zenlake.open(config_of()) as session, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         queryable = session.declare_queryable("q")
         for _ in range(5):
@@ -64,12 +49,12 @@ def test_a_lost_query_is_finished_at_once() -> None:
 
 def test_one_thread_watches_the_readers_of_all_nodes() -> None:
     with nothing_left():
-        listening = peer(listen="tcp/127.0.0.1:0")
-        others = [peer(connect=locator(listening)) for _ in range(5)]
+        first = listening()
+        others = [connected(first, "peer") for _ in range(5)]
         seen: list[object] = []
         for other in others:
             other.declare_subscriber("k", seen.append)
-        publisher = listening.declare_publisher("k")
+        publisher = first.declare_publisher("k")
         until(lambda: publisher.matching_status.matching)
 
         def publish() -> bool:
@@ -82,7 +67,7 @@ def test_one_thread_watches_the_readers_of_all_nodes() -> None:
         # It checks no reader, and soon sleeps, once no callback runs.
         assert not any(node.readers_in_callbacks for node in READER_HANDOVER.nodes)
         until(lambda: not READER_HANDOVER.is_watching)
-        for session in (listening, *others):
+        for session in (first, *others):
             session.close()
 
 

@@ -11,6 +11,7 @@ import zenoh
 
 import zenlake
 from tests.api.against import both
+from tests.sessions import config_of
 from zenlake import wire
 from zenlake.api.values.timestamp_stack import CUSTOM_FLAG
 from zenlake.errors import WireError
@@ -79,10 +80,7 @@ def all_points() -> zenlake.TimestampInstrumentation:
 
 def stack_with_callback(callback: Callable[[zenlake.TimestampContext], Any]) -> list[bool]:
     """Which records of a sample to the own session the callback made."""
-    config = zenlake.Config()
-    config.insert_json5("scouting/multicast/enabled", "false")
-    config.insert_json5("listen/endpoints", "[]")
-    with zenlake.open(config, timestamp_callback=callback) as session:
+    with zenlake.open(config_of(), timestamp_callback=callback) as session:
         subscriber = session.declare_subscriber("k")
         session.put("k", b"", timestamp_instrumentation=all_points())
         stack = subscriber.recv().timestamp_stack
@@ -102,16 +100,13 @@ def test_a_callback_that_fails_records_nothing_and_is_logged(
 
 def test_a_callback_that_uses_its_session_is_refused(caplog: pytest.LogCaptureFixture) -> None:
     """It runs under the node's lock, which an operation within it would release."""
-    config = zenlake.Config()
-    config.insert_json5("scouting/multicast/enabled", "false")
-    config.insert_json5("listen/endpoints", "[]")
     sessions: list[zenlake.Session] = []
 
     def callback(context: zenlake.TimestampContext) -> bytes:
         sessions[0].put("other", b"")
         return b"x"
 
-    with zenlake.open(config, timestamp_callback=callback) as session:
+    with zenlake.open(config_of(), timestamp_callback=callback) as session:
         sessions.append(session)
         subscriber = session.declare_subscriber("*")
         session.put("k", b"", timestamp_instrumentation=all_points())

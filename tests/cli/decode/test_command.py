@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import gzip
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command import assert_refused, run_command
+from tests.cli.command import assert_refused
+from tests.paths import CAPTURES
+from tests.zenlake_process import ZENLAKE, run_zenlake
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Skipped
 from zenlake.cli import progress
 from zenlake.cli.main import main
 from zenlake.cli.progress import progress_line
 
-CAPTURES = Path(__file__).parents[2] / "data" / "captures"
 PUBSUB = str(CAPTURES / "pubsub_router.pcapng")
 QOS = str(CAPTURES / "qos_matrix.pcap")
 PUBSUB_COUNTS = {
@@ -43,8 +45,9 @@ def decode(capsys: pytest.CaptureFixture[str], *arguments: str) -> Result:
 
 
 def in_a_process(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "zenlake.cli.main", "decode", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, timeout=60)
+    return subprocess.run(
+        [*ZENLAKE, "decode", *arguments], input=stdin, capture_output=True, timeout=60
+    )
 
 
 def numbers(path: Path | str) -> list[int]:
@@ -262,11 +265,11 @@ def test_a_damaged_file_is_read_as_far_as_possible(
     ],
 )
 def test_a_wrong_call_gets_one_line_and_code_2(arguments: tuple[str, ...], complaint: str) -> None:
-    assert_refused(run_command("decode", *arguments), complaint)
+    assert_refused(run_zenlake("decode", *arguments), complaint)
 
 
 def test_a_closed_pipe_is_no_error() -> None:
-    command = f"{sys.executable} -m zenlake.cli.main decode -l {PUBSUB} 2>/dev/null | head -1"
+    command = f"{shlex.join(ZENLAKE)} decode -l {PUBSUB} 2>/dev/null | head -1"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert result.stdout.count("\n") == 1
     assert result.stderr == ""

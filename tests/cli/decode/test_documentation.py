@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
+from tests.paths import DOCS, ROOT
 from zenlake.cli.main import main
 from zenlake.limits import EXPRESSION_CHARACTERS_MAX, EXPRESSION_DEPTH_MAX
 from zenlake.trace.where import parse
 
-ROOT = Path(__file__).parents[3]
-TEXT = (ROOT / "docs" / "decode.md").read_text()
+TEXT = (DOCS / "decode.md").read_text()
 EXAMPLES = re.findall(r"```\n\$ zenlake (.*?)\n(.*?)```", TEXT, re.DOTALL)
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.lake.contents.tables import Tables
-from tests.trace.sidecar import FOLDER, PATHS
+from tests.paths import CAPTURES
+from tests.trace.sidecar import PATHS
 from zenlake.lake.pipeline.pipeline import run
 from zenlake.lake.publish import Store
 from zenlake.report import Selection, collect
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("contents") / "lake"
-    outcome = run([str(FOLDER)], place, spark)
+    outcome = run([str(CAPTURES)], place, spark)
     assert not outcome.failed
     assert not outcome.damaged
     assert sorted(outcome.read) == sorted(str(path) for path in PATHS.values())

@@ -9,7 +9,8 @@ from collections import Counter
 import pytest
 
 from tests.lake.contents.tables import Tables
-from tests.trace.sidecar import FOLDER, PATHS, WITH_COUNTS, reading_of, sidecar_of
+from tests.paths import CAPTURES
+from tests.trace.sidecar import PATHS, WITH_COUNTS, reading_of, sidecar_of
 from tests.trace.test_counts import EXACT, LOSSY, UNDECODED, wire_counts
 
 
@@ -132,5 +133,5 @@ def test_batches_are_those_of_the_sidecar(tables: Tables, name: str) -> None:
 
 
 def batches_counted(name: str) -> int:
-    content = json.loads(gzip.decompress((FOLDER / f"{name}.json.gz").read_bytes()))
+    content = json.loads(gzip.decompress((CAPTURES / f"{name}.json.gz").read_bytes()))
     return int(content["wire_stats"]["batches"])

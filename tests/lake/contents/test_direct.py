@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.lake.source.reading import rows
-from tests.trace.sidecar import FOLDER
+from tests.paths import CAPTURES
 from zenlake.lake import direct
 from zenlake.lake.publish import Snapshot
 from zenlake.lake.schema import TABLES
@@ -18,7 +18,7 @@ from zenlake.lake.schema import TABLES
 
 @pytest.fixture(scope="module")
 def snapshot() -> Iterator[Snapshot]:
-    with direct.read([str(FOLDER)]) as tables:
+    with direct.read([str(CAPTURES)]) as tables:
         yield tables.snapshot()
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from tests.chance import IS_FULL
 from tests.lake.source.reading import read, rows
-from tests.trace.sidecar import FOLDER, PATHS
+from tests.paths import CAPTURES
+from tests.trace.sidecar import PATHS
 from zenlake.lake.schema import TABLES
 
 if TYPE_CHECKING:
@@ -23,14 +24,14 @@ _CHOSEN = (
     *("udp_unicast", "pico_peers", "compression"),
 )
 """Captures that together have rows in every table, and every kind of link."""
-CAPTURES = [str(PATHS[name]) for name in (PATHS if IS_FULL else _CHOSEN)]
+COMPARED = [str(PATHS[name]) for name in (PATHS if IS_FULL else _CHOSEN)]
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_source_has_the_rows_of_the_pipeline(table: str, lake: Path) -> None:
-    chosen = [("capture", "in", CAPTURES)]
+    chosen = [("capture", "in", COMPARED)]
     expected = rows(pq.read_table(lake / table, schema=TABLES[table].arrow, filters=chosen))
-    first, *others = CAPTURES
+    first, *others = COMPARED
     found = rows(read(first, table, paths=json.dumps(others)))
     assert found == expected
     assert len(found) > 20 or table == "captures"
@@ -38,7 +39,7 @@ def test_source_has_the_rows_of_the_pipeline(table: str, lake: Path) -> None:
 
 def test_spark_reads_the_same_rows_from_a_folder(lake: Path, spark: SparkSession) -> None:
     expected = rows(pq.read_table(lake / "queries", schema=TABLES["queries"].arrow))
-    found = spark.read.format("zenoh").option("table", "queries").load(str(FOLDER))
+    found = spark.read.format("zenoh").option("table", "queries").load(str(CAPTURES))
     assert found.schema == TABLES["queries"].spark
     assert rows(found.toArrow()) == expected
 
@@ -46,8 +47,8 @@ def test_spark_reads_the_same_rows_from_a_folder(lake: Path, spark: SparkSession
 def test_spark_reads_the_same_messages(lake: Path, spark: SparkSession) -> None:
     """Fewer captures, because each has many messages."""
     schema = TABLES["messages"].arrow
-    chosen = [("capture", "in", CAPTURES)]
-    found = spark.read.format("zenoh").option("table", "messages").load(CAPTURES)
+    chosen = [("capture", "in", COMPARED)]
+    found = spark.read.format("zenoh").option("table", "messages").load(COMPARED)
     assert found.schema == TABLES["messages"].spark
     expected = pq.read_table(lake / "messages", schema=schema, filters=chosen)
     assert rows(found.toArrow()) == rows(expected)

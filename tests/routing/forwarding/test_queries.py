@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from tests.faults import scaled
+from tests.chance import scaled
 from tests.routing.playbook import (
     Play,
     alias,

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from tests.faults import scaled
+from tests.chance import scaled
 from tests.routing.network.mesh import Router
 from zenlake.limits import NETWORK_NODES_MAX
 from zenlake.routing.network.node import LINK_BYTES, NODE_BYTES

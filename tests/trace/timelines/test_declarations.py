@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
+from tests.paths import CAPTURES
 from tests.trace.built_sessions import (
     ACCEPTOR,
     CAPTURE_NAMES,
-    CAPTURES,
     KEY,
     OPENER,
     BuiltGroup,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.paths import CAPTURES
 from tests.trace.built_sessions import (
     ACCEPTOR,
     CAPTURE_NAMES,
-    CAPTURES,
     KEY,
     OPENER,
     BuiltGroup,

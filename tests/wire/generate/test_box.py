@@ -8,14 +8,13 @@ anything else is an error in a definition.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
+from tests.paths import DOCS, ROOT
 from zenlake.wire.definitions import LAYOUTS
 from zenlake.wire.generate.box import cells
 
-ROOT = Path(__file__).parents[3]
 BOXES = ROOT / "tests" / "pages" / "boxes.txt"
 Row = tuple[str, str, str]
 
@@ -114,6 +113,6 @@ def test_every_listed_difference_is_on_some_page() -> None:
 
 
 def test_every_listed_difference_has_its_spec_note() -> None:
-    notes = (ROOT / "docs" / "spec-notes.md").read_text()
+    notes = (DOCS / "spec-notes.md").read_text()
     for _, note in DIFFERENCES.values():
         assert f"| {note} |" in notes

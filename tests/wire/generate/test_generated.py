@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from tests.paths import DOCS, ROOT
 from zenlake.wire.definitions import LAYOUTS, MODULES, layouts_of
 from zenlake.wire.generate.__main__ import sources
 from zenlake.wire.generate.reference import pages
 from zenlake.wire.walk.functions import runtime_name
 
-ROOT = Path(__file__).parents[3]
 GENERATED = ROOT / "src" / "zenlake" / "wire" / "_generated"
 
 
@@ -24,7 +22,7 @@ def test_generated_modules_are_up_to_date() -> None:
 
 def test_reference_pages_are_up_to_date() -> None:
     for name, text in pages().items():
-        assert (ROOT / "docs" / "reference" / name).read_text() == text, "run `make generate`"
+        assert (DOCS / "reference" / name).read_text() == text, "run `make generate`"
 
 
 def test_all_messages_of_the_pages_are_defined() -> None:

@@ -6,9 +6,6 @@ zenlake does not implement are accepted and checked, so that a configuration wor
 `open` warns of them, or refuses them if they are about security (effects.py).
 """
 
-# A row is a line, however long.
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 from enum import Enum

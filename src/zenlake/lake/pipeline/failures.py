@@ -16,7 +16,7 @@ _CAUSED: Final = re.compile(r"^(?:Caused by)?: (?:[\w.$]+: )*(.*)", re.MULTILINE
 @contextmanager
 def one_line_spark_errors() -> Iterator[None]:
     """Raises errors of Spark as LakeError."""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it ships no types
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException, PythonException
 
     try:

@@ -46,7 +46,7 @@ def run_tasks(spark: SparkSession, work: Callable[[Job], Result], jobs: list[Job
 
 def _run(context: SparkContext, work: Callable[[Job], Result], jobs: list[Job]) -> list[str]:
     """Runs tasks without Spark SQL, whose classes take seconds to load. Each gets its job only."""
-    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # it ships no types
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors.exceptions.captured import unwrap_spark_exception
 
     try:

@@ -54,7 +54,7 @@ def _parser(spark: SparkSession) -> Iterator[tuple[Any, Any]]:
 def _java_for_connect() -> Iterator[Any]:
     """A client of Spark Connect has no Java process: one is started for the parser alone."""
     import pyspark
-    from py4j.java_gateway import (  # type: ignore[import-untyped]  # it ships no types
+    from py4j.java_gateway import (
         GatewayParameters,
         JavaGateway,
         launch_gateway,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults import scaled
+from tests.chance import scaled
 from tests.lake.derive.steps.cases import collected
 from tests.lake.staging import stage_files, write_captures
 from tests.trace.sidecar import PATHS

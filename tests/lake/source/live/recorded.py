@@ -7,7 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.recording.recorded_captures import CAPTURES, recorded
+from tests.paths import CAPTURES
+from tests.recording.recorded_captures import recorded
 from zenlake.capture import segment_format as fmt
 from zenlake.recording.segment_file import head_blocks
 from zenlake.recording.state_tracker import StateTracker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.recording.recorded_captures import CAPTURES
+from tests.paths import CAPTURES
 from zenlake.capture.files import packets
 from zenlake.capture.packet import Packet, Skipped
 from zenlake.testing.envelopes import Envelope, PcapEnvelope, PcapngEnvelope

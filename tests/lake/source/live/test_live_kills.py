@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it ships no types
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from tests.chance import IS_FULL

@@ -157,7 +157,7 @@ def test_second_query_on_a_checkpoint_is_refused(
     spark: SparkSession, tmp_path: Path, packets: list[Recorded]
 ) -> None:
     """By default Spark stops the first one instead, so that only one is active."""
-    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # it ships no types
+    from py4j.protocol import Py4JJavaError
 
     folder = write_recording(tmp_path / "recording", packets[:50], 1)
     sink = Sink(spark, tmp_path)

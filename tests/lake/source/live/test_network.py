@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import zenlake
-from tests.cli.router_process import RouterProcess
 from tests.lake.source.live.streams import Stream
+from tests.zenlake_process import RouterProcess
 from zenlake.errors import LocalError, ZenlakeError
 from zenlake.lake.source.live.options import read_stream_options
 

@@ -31,9 +31,6 @@ HEAD = '''"""{title}
 GENERATED from what zenlake.rules declare by `make generate`. Do not edit.
 """
 
-# ruff: noqa
-# fmt: off
-
 from __future__ import annotations
 
 '''

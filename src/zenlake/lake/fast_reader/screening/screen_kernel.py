@@ -1,4 +1,4 @@
-# Parts: b1f304808199b7af
+# Parts: 474c75e65913fd66
 """Kernel: one pass over decoded messages, which rules to evaluate for which rows and batches."""
 
 from __future__ import annotations

@@ -3,9 +3,6 @@
 GENERATED from what zenlake.rules declare by `make generate`. Do not edit.
 """
 
-# ruff: noqa
-# fmt: off
-
 from __future__ import annotations
 
 from typing import Final

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+import pytest
+
 from tests.waiting import until
 
 
@@ -33,3 +35,10 @@ def nothing_left() -> Iterator[None]:
         until(lambda: own_threads() <= known and open_sockets() <= before, 2.0)
     assert own_threads() <= known
     assert open_sockets() <= before
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing() -> Iterator[None]:
+    """For a `conftest.py`: no test beside it may leave anything behind."""
+    with nothing_left():
+        yield

@@ -1,4 +1,4 @@
-"""Helpers for tests of faults and abuse: sizes, seeds and measurements."""
+"""Times and memory that tests measure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.chance import IS_FULL
-
 MIB = 1 << 20
-
-
-def scaled(by_default: int, in_full: int) -> int:
-    """A count: `in_full` with ZENLAKE_FULL=1, else `by_default`."""
-    return in_full if IS_FULL else by_default
 
 
 def least(measure: Callable[[], float], enough_s: float, tries: int = 10) -> float:
