@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from tests.chance import first_seed
+from tests.chance import seeded
 from zenlake.columnar.stretch_copies import copied_stretches
 
 
 def test_copies_have_the_bytes_of_their_ranges() -> None:
-    random = Random(first_seed())
+    random = seeded()
     data = np.frombuffer(random.randbytes(5_000), np.uint8)
     ranges = [(random.randrange(4_000), random.randrange(1_000)) for _ in range(200)]
     present = [random.random() < 0.8 for _ in ranges]

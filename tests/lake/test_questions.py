@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.lake.conftest import generated_code
+from tests.paths import DOCS
 from tests.trace.sidecar import PATHS
 from zenlake.lake import open as open_lake
 from zenlake.lake import read
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.xdist_group("spark")
 
-ROOT = Path(__file__).parents[2]
-_TEXT = (ROOT / "docs" / "questions.md").read_text()
+_TEXT = (DOCS / "questions.md").read_text()
 QUESTIONS = dict(re.findall(r"## (\d+)\. .*?```sql\n(.*?)```", _TEXT, re.DOTALL))
 _WITHOUT_ANSWER = {"2"}
 """No bundled capture has a reply after the final response; tests of the tables make one."""
@@ -71,5 +71,5 @@ def test_lake_opens_as_frames(lake: Path, spark: SparkSession) -> None:
 
 
 def test_data_dictionary_is_that_of_the_schemas() -> None:
-    printed = ROOT / "docs" / "reference" / "tables.md"
+    printed = DOCS / "reference" / "tables.md"
     assert printed.read_text("utf-8") == generate.page()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.paths import DOCS, ROOT
+
 LAKE = ROOT / "src" / "zenlake" / "lake"
 ORDER = re.compile(r"test_stages.py`\):\n\n```\n(.*?)```", re.DOTALL)
 REASONS = {
@@ -22,7 +23,7 @@ REASONS = {
 
 def order() -> list[list[str]]:
     """Modules and packages, the lowest line first. Those on one line do not import each other."""
-    [text] = ORDER.findall((ROOT / "docs" / "architecture.md").read_text("utf-8"))
+    [text] = ORDER.findall((DOCS / "architecture.md").read_text("utf-8"))
     return [line.split() for line in reversed(text.strip().splitlines())]
 
 

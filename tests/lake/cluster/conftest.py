@@ -10,7 +10,8 @@ import pytest
 from tests.chance import IS_FULL
 from tests.lake.cluster.reading import read
 from tests.lake.cluster.standalone import Cluster
-from tests.lake.faults.captures import FOLDER, replicated
+from tests.lake.faults.captures import replicated
+from tests.paths import CAPTURES
 
 collect_ignore_glob = [] if IS_FULL else ["test_*.py"]
 
@@ -29,7 +30,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def inputs(large: str) -> list[str]:
-    return [str(FOLDER), large]
+    return [str(CAPTURES), large]
 
 
 @pytest.fixture(scope="session")

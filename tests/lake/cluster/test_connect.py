@@ -14,17 +14,17 @@ import pytest
 from tests.cli import sql_lake
 from tests.lake.cluster.standalone import MASTER_HOST, Service, environment
 from tests.lake.comparison import differences
-from tests.lake.faults.captures import FOLDER
 from tests.lake.source.live.rotated import read_packets, write_rotated
 from tests.lake.source.live.stored_stream import STORED
 from tests.lake.source.live.streams import Stream
+from tests.paths import CAPTURES
 from tests.sink.conftest import Received, received, router
 
 __all__ = ["received", "router"]
 
 pytestmark = pytest.mark.xdist_group("spark")
 
-CAPTURES = [str(FOLDER / name) for name in ("queries.pcapng.gz", "routers_ring.pcapng.gz")]
+INPUTS = [str(CAPTURES / name) for name in ("queries.pcapng.gz", "routers_ring.pcapng.gz")]
 ASK = "SELECT count(*) AS n FROM messages"
 
 
@@ -65,7 +65,7 @@ def test_pipeline_runs_and_its_tables_are_readable(server: str, tmp_path: Path) 
     lakes: dict[str, Path] = {}
     for master in (server, "local[2]"):
         lake = lakes[master] = tmp_path / str(len(lakes))
-        zenlake("pipeline", *CAPTURES, "--lake", str(lake), "--master", master, "--quiet")
+        zenlake("pipeline", *INPUTS, "--lake", str(lake), "--master", master, "--quiet")
     remote, local = lakes.values()
     assert differences(remote, local) == {}
     asked = ("sql", "--lake", str(remote), "--json", ASK)
@@ -85,7 +85,7 @@ def test_statement_that_runs_code_is_refused(server: str, tmp_path: Path) -> Non
 
 def test_catalog_tables_work_and_relative_paths_are_refused(server: str) -> None:
     """A catalog table works as in a classic session; relative paths mean nothing over Connect."""
-    command = [sys.executable, "-c", _TABLES, server, *CAPTURES]
+    command = [sys.executable, "-c", _TABLES, server, *INPUTS]
     found = subprocess.run(command, env=environment(), capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
     count, relative, stream = found.stdout.splitlines()
@@ -177,7 +177,7 @@ for _ in range(2):
 
 def test_data_source_needs_no_registration(server: str) -> None:
     """The source supports lists of paths, schemas, filters and functions."""
-    command = [sys.executable, "-c", _READ, server, *CAPTURES]
+    command = [sys.executable, "-c", _READ, server, *INPUTS]
     found = subprocess.run(command, env=environment(), capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
     assert found.stdout.split() == ["1192", "176", "1192", "160", "True"]

@@ -16,7 +16,7 @@ from tests.lake.faults.driver import wait_until
 from tests.lake.faults.workers import kill_workers
 from tests.lake.follow.comparison import batch_tables, differences
 from tests.lake.follow.growing import GrowingRecording, grow_slowly, raw_packets
-from tests.lake.follow.test_follow_killed import CAPTURES
+from tests.paths import CAPTURES
 from zenlake.lake.errors import LakeError
 from zenlake.lake.publish import Store
 

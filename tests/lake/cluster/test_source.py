@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.lake.cluster.standalone import MASTER_HOST, Cluster, environment
-from tests.lake.faults.captures import FOLDER
 from tests.lake.source.reading import read, rows
+from tests.paths import CAPTURES
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -34,7 +34,7 @@ print(frame.rdd.getNumPartitions())
 def test_cluster_reads_the_expected_rows(
     table: str, is_large: bool, tasks: str, cluster: Cluster, large: str, tmp_path: Path
 ) -> None:
-    path = large if is_large else str(FOLDER)
+    path = large if is_large else str(CAPTURES)
     command = [sys.executable, "-c", _READ, cluster.url, path, table, str(tmp_path / "out")]
     variables = {**environment(), "SPARK_LOCAL_IP": MASTER_HOST}
     found = subprocess.run(command, env=variables, cwd=tmp_path, capture_output=True, text=True)

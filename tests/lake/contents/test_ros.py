@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.lake.contents.tables import rows_of_query
+from tests.paths import DOCS
 from tests.trace.sidecar import sidecar_of
 from zenlake.lake import open as open_lake
 from zenlake.lake.errors import LakeError
@@ -18,7 +19,7 @@ from zenlake.lake.errors import LakeError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_TEXT = (Path(__file__).parents[3] / "docs" / "ros.md").read_text("utf-8")
+_TEXT = (DOCS / "ros.md").read_text("utf-8")
 QUESTIONS = dict(
     re.findall(r"\n(## .*?|Keys of the bridge.*?)\n.*?```sql\n(.*?)```", _TEXT, re.DOTALL)
 )

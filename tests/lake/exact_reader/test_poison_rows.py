@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,6 +12,7 @@ pytest.importorskip("pyarrow", reason="needs zenlake[sql]")
 
 import zenlake
 from tests.ports import free_endpoint
+from tests.sessions import config_of
 from tests.waiting import until
 from zenlake.lake.exact_reader.exact_tables import stage
 from zenlake.limits import TRACE_MESSAGE_BYTES_MAX
@@ -23,13 +22,6 @@ LONG_KEY = "/".join(["poison", *("x" * 99 for _ in range(40))])
 LARGE = bytes(TRACE_MESSAGE_BYTES_MAX - 1024)
 TOO_LARGE = bytes(TRACE_MESSAGE_BYTES_MAX)
 """With its key the message is longer than a trace puts together."""
-
-
-def config_of(mode: str, **settings: Any) -> zenlake.Config:
-    config = zenlake.Config()
-    for path, value in {"mode": mode, "scouting__multicast__enabled": False, **settings}.items():
-        config.insert_json5(path.replace("__", "/"), json.dumps(value))
-    return config
 
 
 def is_larger(folder: str, size: int) -> bool:

@@ -6,9 +6,9 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+from tests.paths import CAPTURES
 from zenlake.lake.fast_reader import Survey, survey
 
-CAPTURES = Path(__file__).parents[2] / "data" / "captures"
 PATHS = sorted(path for path in CAPTURES.rglob("*") if ".pcap" in path.name)
 
 

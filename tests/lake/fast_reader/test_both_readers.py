@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.fast_reader.captures import CAPTURES, PATHS, plain, surveyed
+from tests.lake.fast_reader.captures import PATHS, plain, surveyed
 from tests.lake.fast_reader.comparison import ExactReading, compare
+from tests.paths import CAPTURES
 from zenlake.lake.fast_reader import Survey, survey
 
 ORDINARY = (

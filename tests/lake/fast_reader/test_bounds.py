@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.lake.fast_reader.captures import CAPTURES, plain, surveyed
+from tests.lake.fast_reader.captures import plain, surveyed
 from tests.lake.fast_reader.mutations import load, store
 from tests.lake.fast_reader.segments import INIT, tcp
+from tests.paths import CAPTURES
 from zenlake.columnar.fields import columns
 from zenlake.errors import CaptureError, LocalError
 from zenlake.lake.fast_reader import Refusal, Survey, read, survey

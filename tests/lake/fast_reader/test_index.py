@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.lake.fast_reader.captures import CAPTURES, PATHS, plain, surveyed
+from tests.lake.fast_reader.captures import PATHS, plain, surveyed
 from tests.lake.fast_reader.mutations import load, mutations, store
 from tests.lake.fast_reader.segments import INIT, connections, tcp
 from tests.lake.merge.both_readers import differences, gather, read_by_exact_reader
+from tests.paths import CAPTURES
 from zenlake.capture.packet import Packet
 from zenlake.errors import CaptureError
 from zenlake.lake.fast_reader import Refusal, Survey, check, index

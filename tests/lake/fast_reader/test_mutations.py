@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.fast_reader.captures import CAPTURES
 from tests.lake.fast_reader.comparison import compare
 from tests.lake.fast_reader.mutations import load, mutated_bytes, mutated_packets, store
+from tests.paths import CAPTURES
 from zenlake.lake.fast_reader import Survey, survey
 
 _STEMS = ("cooked_v1.pcap", "ipv6_router.pcapng", "pico_reopened.pcapng", "reconnect.pcapng")

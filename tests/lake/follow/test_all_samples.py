@@ -12,7 +12,8 @@ import pytest
 
 from tests.lake.follow.comparison import batch_tables, differences
 from tests.lake.follow.growing import GrowingRecording
-from tests.lake.follow.test_follow import CAPTURES, opened, recording_of
+from tests.lake.follow.test_follow import opened, recording_of
+from tests.paths import CAPTURES
 from zenlake.lake.derive import derive_task
 from zenlake.lake.follow.derive_batch import follow_task
 from zenlake.lake.follow.follower import Follower

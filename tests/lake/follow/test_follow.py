@@ -16,6 +16,7 @@ import pytest
 from tests.chance import IS_FULL
 from tests.lake.follow.comparison import batch_tables, differences, rows
 from tests.lake.follow.growing import GrowingRecording, raw_packets
+from tests.paths import CAPTURES
 from zenlake.lake.errors import LakeError
 from zenlake.lake.follow.follower import Follower
 from zenlake.lake.follow.following import Stop, follow
@@ -29,7 +30,6 @@ from zenlake.limits import (
     FOLLOW_WINDOW_SAMPLES_MAX,
 )
 
-CAPTURES = Path(__file__).parents[2] / "data" / "captures"
 SEGMENTS = 9
 """Segments so short that requests, replies and fragments are in different ones."""
 

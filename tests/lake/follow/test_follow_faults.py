@@ -11,7 +11,8 @@ import pytest
 from tests.chance import IS_FULL
 from tests.lake.follow.comparison import batch_tables, differences
 from tests.lake.follow.growing import GrowingRecording
-from tests.lake.follow.test_follow import CAPTURES, recording_of
+from tests.lake.follow.test_follow import recording_of
+from tests.paths import CAPTURES
 from tests.small_disk import filled, read_only, small_disk
 from zenlake.cli.main import main
 from zenlake.lake.errors import LakeError

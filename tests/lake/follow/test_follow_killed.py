@@ -18,9 +18,9 @@ from tests.chance import IS_FULL
 from tests.child_process import child_environment
 from tests.lake.follow.comparison import batch_tables, differences
 from tests.lake.follow.growing import GrowingRecording, raw_packets
+from tests.paths import CAPTURES
 from zenlake.lake.publish import Store
 
-CAPTURES = Path(__file__).parents[2] / "data" / "captures"
 KILLS = 20 if IS_FULL else 2
 """The number of kills; each start takes seconds."""
 PATIENCE_S = 120

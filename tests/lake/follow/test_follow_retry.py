@@ -14,7 +14,8 @@ from tests.chance import IS_FULL
 from tests.lake.faults.workers import kill_workers
 from tests.lake.follow.comparison import batch_tables, differences
 from tests.lake.follow.growing import GrowingRecording, grow_slowly, raw_packets
-from tests.lake.follow.test_follow_killed import CAPTURES, PATIENCE_S, start
+from tests.lake.follow.test_follow_killed import PATIENCE_S, start
+from tests.paths import CAPTURES
 from tests.waiting import until
 from zenlake.lake.publish import Store
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable
@@ -13,8 +12,8 @@ import pytest
 
 from tests.lake.follow.comparison import differences, rows
 from tests.ports import free_endpoint
+from tests.sessions import config_of, open_client
 from tests.waiting import until
-from zenlake import Config
 from zenlake import open as open_node
 from zenlake.lake.follow.following import Stop, follow
 from zenlake.lake.follow.settings import Settings
@@ -31,17 +30,9 @@ Pause = Callable[[], None]
 """Waits between the steps of a scenario until a segment has grown and a version is published."""
 
 
-def connected(endpoint: str) -> Any:
-    config = zenoh.Config()
-    settings = {"mode": "client", "connect/endpoints": [endpoint]}
-    for path, value in {**settings, "scouting/multicast/enabled": False}.items():
-        config.insert_json5(path, json.dumps(value))
-    return zenoh.open(config)
-
-
 def publications(endpoint: str, pause: Pause) -> None:
     """Small and large values, deletions, and a subscriber that comes late."""
-    with connected(endpoint) as one, connected(endpoint) as other:
+    with open_client(endpoint, zenoh) as one, open_client(endpoint, zenoh) as other:
         publisher = one.declare_publisher("robot/arm/pose")
         for step in range(STEPS):
             if step == STEPS // 2:
@@ -56,7 +47,7 @@ def publications(endpoint: str, pause: Pause) -> None:
 def queries(endpoint: str, pause: Pause) -> None:
     """Answers at once, after three segments, with errors, too late, and not at all."""
     held: list[Any] = []
-    with connected(endpoint) as one, connected(endpoint) as other:
+    with open_client(endpoint, zenoh) as one, open_client(endpoint, zenoh) as other:
         other.declare_queryable("q/now", lambda query: query.reply("q/now", "x"))
         other.declare_queryable("q/error", lambda query: query.reply_err("no"))
         other.declare_queryable("q/later", held.append)
@@ -75,10 +66,10 @@ def queries(endpoint: str, pause: Pause) -> None:
 
 def tokens(endpoint: str, pause: Pause) -> None:
     """Sessions, tokens and declarations that come and go."""
-    with connected(endpoint) as watcher:
+    with open_client(endpoint, zenoh) as watcher:
         watcher.liveliness().declare_subscriber("alive/**", lambda sample: None, history=True)
         for step in range(STEPS):
-            with connected(endpoint) as one:
+            with open_client(endpoint, zenoh) as one:
                 token = one.liveliness().declare_token(f"alive/{step}")
                 subscriber = one.declare_subscriber(f"s/{step}/*", lambda sample: None)
                 list(watcher.liveliness().get("alive/**"))
@@ -96,15 +87,12 @@ def test_live_tables_equal_those_of_the_finished_recording(
 ) -> None:
     folder, live, batch = (str(tmp_path / name) for name in ("recording", "live", "batch"))
     endpoint = free_endpoint()
-    config = Config()
-    for path, value in {
-        "mode": "router",
-        "listen/endpoints": [endpoint],
-        "scouting/multicast/enabled": False,
-        "recording/path": folder,
-        "recording/segment_seconds": SEGMENT_S,
-    }.items():
-        config.insert_json5(path, json.dumps(value))
+    config = config_of(
+        "router",
+        listen__endpoints=[endpoint],
+        recording__path=folder,
+        recording__segment_seconds=SEGMENT_S,
+    )
     versions: list[int] = []
     stop = Stop()
     settings = Settings(every_s=0.5, until_end=True)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.capture.capture_file import write_capture
 from tests.capture.recorded import parts_of, raw_packets, write_recording
-from tests.lake.fast_reader.captures import CAPTURES
+from tests.paths import CAPTURES
 from zenlake import trace
 from zenlake.lake.exact_reader.exact_tables import stage
 

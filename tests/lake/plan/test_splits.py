@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from tests.capture.built_files import interface, option, packet_block, section
-from tests.lake.fast_reader.captures import CAPTURES
 from tests.lake.fast_reader.mutations import load
 from tests.lake.merge.both_readers import (
     differences,
@@ -17,6 +16,7 @@ from tests.lake.merge.both_readers import (
     read_by_both_readers,
     read_by_exact_reader,
 )
+from tests.paths import CAPTURES
 from zenlake.errors import CaptureError
 from zenlake.lake.fast_reader import Refusal, Survey, read, survey
 from zenlake.lake.fast_reader.regularity import ranges

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
+from tests.paths import ROOT
 from zenlake.lake.schema.generate_records import class_name, record_types
 from zenlake.lake.schema.table import Table
 from zenlake.lake.schema.written import WRITTEN
 
-SOURCES = Path(__file__).parents[3] / "src" / "zenlake"
+SOURCES = ROOT / "src" / "zenlake"
 FOLDERS = ("trace/rows", "lake/exact_reader")
 TABLES_BY_CLASS = {class_name(name): name for name in WRITTEN}
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.paths import CAPTURES
 from zenlake.lake.schema import TABLES
 
 if TYPE_CHECKING:
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.xdist_group("spark")
 
-FOLDER = Path(__file__).parents[2] / "data" / "captures"
-QUERIES = str(FOLDER / "queries.pcapng.gz")
+QUERIES = str(CAPTURES / "queries.pcapng.gz")
 OPTIONS = f"OPTIONS (path '{QUERIES}', Table 'queries')"
 
 
@@ -103,7 +103,7 @@ def test_unsupported_statements_are_errors(catalog: SparkSession) -> None:
 
     catalog.sql(f"CREATE TABLE t USING zenoh {OPTIONS}")
     catalog.sql(f"CREATE TABLE c (key STRING) USING zenoh {OPTIONS}")
-    catalog.sql(f"ALTER TABLE t SET LOCATION '{FOLDER}/routers_ring.pcapng.gz'")
+    catalog.sql(f"ALTER TABLE t SET LOCATION '{CAPTURES}/routers_ring.pcapng.gz'")
     assert count(catalog, "t") == 160
     partitioned = f"CREATE TABLE p USING zenoh PARTITIONED BY (key) LOCATION '{QUERIES}'"
     for sql, complaint in (

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import pickle
-from pathlib import Path
 
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 from pyspark.sql.types import StructType
 
+from tests.paths import CAPTURES
 from zenlake.errors import LocalError
 from zenlake.lake.schema import TABLES
 from zenlake.lake.source.catalog_table import kept_options, options_of_table
 from zenlake.lake.source.data_source import ZenohSource
 from zenlake.one_line_errors import one_line_errors
 
-PATH = str(Path(__file__).parents[2] / "data" / "captures" / "queries.pcapng.gz")
+PATH = str(CAPTURES / "queries.pcapng.gz")
 CREATED = {
     **{"provider": "zenoh", "owner": "root", "a": "b", "comment": "x"},
     **{"location": f"file:{PATH}", "path": f"file:{PATH}", "option.Table": "queries"},

@@ -14,6 +14,7 @@ import pytest
 from pyspark.sql.datasource import EqualTo, Filter
 
 from tests.lake.source.reading import read
+from tests.paths import CAPTURES
 from zenlake.errors import KeyExprError, ZenlakeError
 from zenlake.keyexpr import canonize, intersects
 from zenlake.lake.schema import TABLES
@@ -21,8 +22,7 @@ from zenlake.lake.source import planning
 from zenlake.lake.source.data_source import CaptureReader
 from zenlake.lake.source.options import read_options
 
-FOLDER = Path(__file__).parents[2] / "data" / "captures"
-QUERIES = str(FOLDER / "queries.pcapng.gz")
+QUERIES = str(CAPTURES / "queries.pcapng.gz")
 
 
 def has_key(wanted: str, row: dict[str, Any]) -> bool:
@@ -51,7 +51,7 @@ def test_time_range_selects_the_expected_rows(messages: pa.Table) -> None:
     [("nodes", "first_ns", "last_ns"), ("adjacencies", "from_ns", "to_ns")],
 )
 def test_rows_that_overlap_the_time_range_are_kept(table: str, first: str, last: str) -> None:
-    path = str(FOLDER / "routers_ring.pcapng.gz")
+    path = str(CAPTURES / "routers_ring.pcapng.gz")
     every = read(path, table).to_pylist()
     moment = sorted(row[first] for row in every)[len(every) // 2]
     expected = [row for row in every if row[last] is None or row[last] >= moment]
@@ -71,7 +71,7 @@ def test_kind_and_key_select_the_expected_rows(messages: pa.Table) -> None:
 
 def test_reading_can_stop_early() -> None:
     """The reading thread ends when no more rows are needed."""
-    options = read_options({"path": str(FOLDER / "midstream.pcapng.gz")})
+    options = read_options({"path": str(CAPTURES / "midstream.pcapng.gz")})
     reader = CaptureReader(options, TABLES["messages"].spark)
     [task] = reader.partitions()
     batches = reader.read(task)
@@ -151,7 +151,7 @@ def test_file_without_permission_is_not_corrupt(
 
 
 def test_a_damaged_file_is_read_as_far_as_possible(tmp_path: Path, messages: pa.Table) -> None:
-    path = FOLDER / "pubsub_router.pcapng"
+    path = CAPTURES / "pubsub_router.pcapng"
     whole = read(str(path)).num_rows
     cut = tmp_path / "cut.pcapng"
     cut.write_bytes(path.read_bytes()[:-10_001])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.paths import CAPTURES
 from zenlake import lake
 from zenlake.lake.schema import TABLES
 
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.xdist_group("spark")
 
-FOLDER = Path(__file__).parents[2] / "data" / "captures"
-QUERIES = str(FOLDER / "queries.pcapng.gz")
-RING = str(FOLDER / "routers_ring.pcapng.gz")
+QUERIES = str(CAPTURES / "queries.pcapng.gz")
+RING = str(CAPTURES / "routers_ring.pcapng.gz")
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
@@ -38,7 +37,7 @@ def test_one_path_several_paths_and_patterns_are_read(reader: DataFrameReader) -
     one, other = reader.load(QUERIES).count(), reader.load(RING).count()
     assert one > 1_000
     assert reader.load([QUERIES, RING]).count() == one + other
-    assert reader.load(f"{FOLDER}/[qr]*[sg].pcapng.gz").count() == one + other
+    assert reader.load(f"{CAPTURES}/[qr]*[sg].pcapng.gz").count() == one + other
 
 
 def test_options_and_a_schema_select_rows_and_columns(reader: DataFrameReader) -> None:

@@ -9,6 +9,7 @@ from pyspark.sql.types import StructType
 
 from tests.lake.faults.captures import replicated
 from tests.lake.source.reading import read, rows
+from tests.paths import CAPTURES
 from zenlake.lake.plan import survey_task
 from zenlake.lake.schema import TABLES
 from zenlake.lake.source import planning
@@ -77,7 +78,7 @@ def test_samples_without_traces_are_read_in_splits(large: str) -> None:
 
 
 def test_small_captures_share_tasks(tmp_path: Path) -> None:
-    source = Path(__file__).parents[2] / "data" / "captures" / "liveliness.pcapng.gz"
+    source = CAPTURES / "liveliness.pcapng.gz"
     for number in range(10):
         (tmp_path / f"{number}.pcapng.gz").symlink_to(source)
     tasks = planning.tasks_for(read_options({"path": str(tmp_path), "partitions": "4"}), False)

@@ -5,19 +5,17 @@ from __future__ import annotations
 import doctest
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.paths import DOCS, ROOT
 from zenlake.lake.source.options import KNOWN
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.xdist_group("spark")
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(("name", "examples"), [("tutorial-spark.md", 29), ("spark.md", 20)])
@@ -26,7 +24,7 @@ def test_every_example_runs(
 ) -> None:
     monkeypatch.chdir(ROOT)
     # The working directory of workers is that of the Java process.
-    document = (ROOT / "docs" / name).read_text("utf-8")
+    document = (DOCS / name).read_text("utf-8")
     for path in ("tests/data", "README.md"):
         document = re.sub(rf'(?<="){path}', str(ROOT / path), document)
     known = {"__name__": "document", "spark": spark, "os": os}
@@ -39,13 +37,13 @@ def test_every_example_runs(
 
 
 def test_every_block_of_the_tutorial_is_an_example() -> None:
-    document = (ROOT / "docs" / "tutorial-spark.md").read_text("utf-8")
+    document = (DOCS / "tutorial-spark.md").read_text("utf-8")
     blocks = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
     assert all(block.startswith(">>> ") for block in blocks)
 
 
 def test_every_option_has_a_row_and_an_example() -> None:
-    document = (ROOT / "docs" / "spark.md").read_text("utf-8")
+    document = (DOCS / "spark.md").read_text("utf-8")
     rows = re.findall(r"^\| (`.*?) \|", document, re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     assert set(KNOWN) <= named

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake.fast_reader.captures import CAPTURES, surveyed
+from tests.lake.fast_reader.captures import surveyed
 from tests.lake.fast_reader.comparison import compare
 from tests.lake.fast_reader.mutations import load, store
 from tests.lake.fast_reader.segments import TCP_AT, Segment
+from tests.paths import CAPTURES
 from zenlake.capture.packet import Packet
 from zenlake.capture.transport import ACK, FIN, RST, SYN
 from zenlake.lake.fast_reader import Survey, survey

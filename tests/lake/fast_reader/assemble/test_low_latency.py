@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.lake.fast_reader.captures import CAPTURES, plain, surveyed
+from tests.lake.fast_reader.captures import plain, surveyed
 from tests.lake.fast_reader.comparison import compare
 from tests.lake.fast_reader.mutations import load, store
 from tests.lake.fast_reader.segments import Segment
+from tests.paths import CAPTURES
 from zenlake.capture.packet import Packet
 from zenlake.columnar.jit import NUMBA
 from zenlake.lake.fast_reader import Survey, read

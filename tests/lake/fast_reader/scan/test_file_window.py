@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.lake.fast_reader.captures import CAPTURES, plain, surveyed
+from tests.lake.fast_reader.captures import plain, surveyed
 from tests.lake.fast_reader.comparison import compare
 from tests.lake.fast_reader.segments import connections
 from tests.lake.faults.captures import replicated
+from tests.paths import CAPTURES
 from zenlake.errors import CaptureError
 from zenlake.lake.fast_reader import Refusal, read, survey
 from zenlake.lake.fast_reader.scan import file_window

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import zenlake
 from tests.lake.source.live.streams import Stream
+from tests.sessions import open_client
 from tests.zenlake_process import RouterProcess
 from zenlake.errors import LocalError, ZenlakeError
 from zenlake.lake.source.live.options import read_stream_options
@@ -26,11 +26,8 @@ def test_publications_of_a_network_are_rows(tmp_path: Path) -> None:
         stream = network_stream(router.endpoint, tmp_path / "recording")
         try:
             stream.batch()
-            config = zenlake.Config()
-            config.insert_json5("mode", '"client"')
-            config.insert_json5("connect/endpoints", f'["{router.endpoint}"]')
             found: list[bytes] = []
-            with zenlake.open(config) as session:
+            with open_client(router.endpoint) as session:
                 until = time.monotonic() + PATIENCE_S
                 while len(found) < 20 and time.monotonic() < until:
                     session.put("robot/1/pose", str(len(found)))
