@@ -1,4 +1,4 @@
-"""Checks that a test leaves no threads and sockets of zenlake behind."""
+"""Checks that a test leaves nothing of zenlake behind: threads, sockets, temporary files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from tests.waiting import until
+from zenlake import exit_cleanups
 
 
 def open_sockets() -> int:
@@ -42,3 +43,14 @@ def leaves_nothing() -> Iterator[None]:
     """For a `conftest.py`: no test beside it may leave anything behind."""
     with nothing_left():
         yield
+
+
+@contextmanager
+def own_cleanups() -> Iterator[None]:
+    """Only what is registered in it is cleaned up: not the folder of a Spark of other tests."""
+    before = dict(exit_cleanups._cleanups)
+    exit_cleanups._cleanups.clear()
+    try:
+        yield
+    finally:
+        exit_cleanups._cleanups.update(before)

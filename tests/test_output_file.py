@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.leftovers import own_cleanups
 from zenlake import exit_cleanups, output_file
 from zenlake.errors import LocalError
 from zenlake.output_file import OutputFile
@@ -111,16 +112,17 @@ def test_the_longest_name_can_be_written(tmp_path: Path) -> None:
 
 
 def test_unfinished_files_are_removed_if_the_process_is_terminated(tmp_path: Path) -> None:
-    files = [OutputFile(tmp_path / name) for name in "ab"]
-    assert len(os.listdir(tmp_path)) == 2
-    exit_cleanups.run_all()
-    assert os.listdir(tmp_path) == []
-    for file in files:
-        file.discard()
-    with OutputFile(tmp_path / "c"):
-        pass
-    exit_cleanups.run_all()
-    assert os.listdir(tmp_path) == ["c"]
+    with own_cleanups():
+        files = [OutputFile(tmp_path / name) for name in "ab"]
+        assert len(os.listdir(tmp_path)) == 2
+        exit_cleanups.run_all()
+        assert os.listdir(tmp_path) == []
+        for file in files:
+            file.discard()
+        with OutputFile(tmp_path / "c"):
+            pass
+        exit_cleanups.run_all()
+        assert os.listdir(tmp_path) == ["c"]
 
 
 def test_ctrl_c_just_after_the_file_was_created_leaves_nothing(

@@ -16,6 +16,7 @@ import pytest
 
 from tests.child_process import child_environment
 from tests.lake.direct.failing import end_at_once, say_why
+from tests.leftovers import own_cleanups
 from tests.trace.sidecar import PATHS
 from zenlake import exit_cleanups
 from zenlake.errors import LocalError
@@ -135,7 +136,7 @@ def test_full_disk_is_an_error_in_one_line(
 
 
 def test_a_signal_handler_can_remove_the_folder(temporary: Path) -> None:
-    with direct.read([QUERIES], []):
+    with own_cleanups(), direct.read([QUERIES], []):
         assert list(temporary.iterdir())
         exit_cleanups.run_all()
         assert not list(temporary.iterdir())

@@ -6,15 +6,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from copy import copy
 from pathlib import Path
 
 import pytest
 
 from tests.lake.merge.screened_rules import AGAIN, SEED, read, samples
 from zenlake.lake.fast_reader.screening import generate, rule_selection, vocabulary
-from zenlake.rules import RULES, Rule
-from zenlake.rules.screens import Condition, Screen
+from zenlake.rules import RULES
+from zenlake.rules.screens import Condition
 
 UNDECLARED = (
     *("put-to-many", "batch-too-large", "frame-empty", "control-qos", "response-final-missing"),
@@ -51,18 +50,12 @@ def fresh_selection() -> Iterator[None]:
         one.cache_clear()
 
 
-def declare(rule: Rule, screen: Screen | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = copy(rule)
-    other.screen = screen
-    monkeypatch.setitem(RULES, rule.id, other)
-
-
 @pytest.mark.usefixtures("fresh_selection")
 @pytest.mark.parametrize("id", UNDECLARED)
 def test_a_rule_without_a_declared_screen_is_still_evaluated(
     id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    declare(RULES[id], None, monkeypatch)
+    monkeypatch.setattr(RULES[id], "screen", None)
     for fault in (one for one in samples() if one.rule == id):
         one = read(tmp_path, fault, SEED)
         assert one.found == one.expected
@@ -74,7 +67,7 @@ def test_a_condition_missing_in_the_kernel_is_still_evaluated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for id in ("put-to-many", "control-qos"):
-        declare(RULES[id], Condition("sn > 3"), monkeypatch)
+        monkeypatch.setattr(RULES[id], "screen", Condition("sn > 3"))
     monkeypatch.setattr(rule_selection, "bits", lambda: {})
     for fault in (one for one in samples() if one.rule in ("put-to-many", "control-qos")):
         one = read(tmp_path, fault, SEED)
