@@ -11,6 +11,7 @@ import time
 from itertools import cycle, islice
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,8 @@ from tests.child_process import child_environment
 from tests.lake.follow.comparison import batch_tables, differences
 from tests.lake.follow.growing import GrowingRecording, raw_packets
 from tests.paths import CAPTURES
+from zenlake.lake.follow.following import Stop, follow
+from zenlake.lake.follow.settings import Settings
 from zenlake.lake.publish import Store
 
 KILLS = 20 if IS_FULL else 2
@@ -91,7 +94,7 @@ def kill_readers(process: subprocess.Popen[str], growth: SlowGrowth) -> None:
     growth.next_version(process)
 
 
-def test_killed_follower_goes_on_and_has_all_rows_once(tmp_path: Path) -> None:
+def test_killed_follower_goes_on_and_has_all_rows_once(tmp_path: Path, here: Any) -> None:
     """Drivers are killed, alone or with their children, and the readers of each before."""
     random = Random(5)
     found = raw_packets(CAPTURES / "routers_ring.pcapng.gz")
@@ -114,9 +117,7 @@ def test_killed_follower_goes_on_and_has_all_rows_once(tmp_path: Path) -> None:
         process.communicate(timeout=PATIENCE_S)
     before = Store(lake).version()
     recording.finish()
-    last = start(recording.folder, lake, "--until-end")
-    _, said = last.communicate(timeout=PATIENCE_S)
-    assert (last.returncode, said) == (0, "")
+    follow([str(recording.folder)], lake, here, Stop(), Settings(until_end=True))
     after = Store(lake).version()
     assert before is not None
     assert after is not None

@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,8 @@ from tests.lake.follow.growing import GrowingRecording, grow_slowly, raw_packets
 from tests.lake.follow.test_follow_killed import PATIENCE_S, start
 from tests.paths import CAPTURES
 from tests.waiting import until
+from zenlake.lake.follow.following import Stop, follow
+from zenlake.lake.follow.settings import Settings
 from zenlake.lake.publish import Store
 
 KILLS = 12 if IS_FULL else 2
@@ -65,7 +68,9 @@ def test_killed_workers_cost_and_repeat_no_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("dying_task")
-def test_task_that_dies_each_time_is_one_line_and_the_next_run_goes_on(tmp_path: Path) -> None:
+def test_task_that_dies_each_time_is_one_line_and_the_next_run_goes_on(
+    tmp_path: Path, here: Any
+) -> None:
     found = raw_packets(CAPTURES / "liveliness.pcapng.gz")
     recording = GrowingRecording(tmp_path / "recording", found, 40)
     recording.grow(50)
@@ -83,8 +88,6 @@ def test_task_that_dies_each_time_is_one_line_and_the_next_run_goes_on(tmp_path:
     assert said.startswith("zenlake: Spark failed: ")
     assert Store(lake).version() == version
     recording.finish()
-    last = start(recording.folder, lake, "--until-end")
-    assert last.communicate(timeout=PATIENCE_S)[1] == ""
-    assert last.returncode == 0
+    follow([str(recording.folder)], lake, here, Stop(), Settings(until_end=True))
     batch = batch_tables(tmp_path / "batch", recording.packets)
     assert differences(lake, batch) == {}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.chance import IS_FULL
 from tests.lake.follow.comparison import differences, rows
 from tests.ports import free_endpoint
 from tests.sessions import config_of, open_client
@@ -81,9 +83,14 @@ def tokens(endpoint: str, pause: Pause) -> None:
                     time.sleep(0.1)  # the other half ends with its session
 
 
-@pytest.mark.parametrize("scenario", [publications, queries, tokens], ids=lambda one: one.__name__)
+SCENARIOS = (publications, queries, tokens)
+TOGETHER = [pytest.param(SCENARIOS, id="together")]
+ALONE = [pytest.param((one,), id=one.__name__) for one in SCENARIOS]
+
+
+@pytest.mark.parametrize("scenarios", TOGETHER + ALONE if IS_FULL else TOGETHER)
 def test_live_tables_equal_those_of_the_finished_recording(
-    tmp_path: Path, spark: SparkSession, scenario: Callable[[str, Pause], None]
+    tmp_path: Path, spark: SparkSession, scenarios: Sequence[Callable[[str, Pause], None]]
 ) -> None:
     folder, live, batch = (str(tmp_path / name) for name in ("recording", "live", "batch"))
     endpoint = free_endpoint()
@@ -112,10 +119,11 @@ def test_live_tables_equal_those_of_the_finished_recording(
         time.sleep(0.7 * SEGMENT_S)
         until(lambda: len(versions) > known or not follower.is_alive(), 60)
 
-    with open_node(config):
+    with open_node(config), ThreadPoolExecutor() as pool:
         follower = threading.Thread(target=follow_recording)
         follower.start()
-        scenario(endpoint, pause)
+        for done in [pool.submit(scenario, endpoint, pause) for scenario in scenarios]:
+            done.result()
     follower.join(120)
     assert not follower.is_alive()
     run_pipeline([folder], batch, spark)
