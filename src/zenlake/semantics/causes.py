@@ -114,7 +114,7 @@ CAUSES: Final[dict[str, Cause]] = {
     "gone": Cause(True, "there was a match before, and it is gone"),
     "no_queryable": Cause(
         True,
-        "nobody ever declared a queryable for this key, or one like it",
+        "no node ever declared a queryable for this key, or one like it",
         "behaviour reference §2.5",
     ),
     "no_subscriber": Cause(True, "no subscriber for this key, or one like it, was declared"),

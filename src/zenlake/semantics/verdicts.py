@@ -45,7 +45,7 @@ VERDICTS: Final[dict[str, Verdict]] = {
         "timed out",
     ),
     "answered": Verdict("it got a reply", GOOD, "answered"),
-    "error": Verdict("it got only errors", BAD, "only errors", "got nothing but errors"),
+    "error": Verdict("it got only errors", BAD, "only errors", "got only errors"),
     "empty": Verdict(
         "the final response came, and nothing else", ODD, "no reply", "ended without any reply"
     ),
