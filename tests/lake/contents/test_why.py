@@ -67,14 +67,14 @@ def everything(lake: Path) -> list[Evidence]:
     return list(read_lake(str(lake), EVERYTHING))
 
 
-def test_bundled_captures_have_the_samestories_of(everything: list[Evidence]) -> None:
+def test_bundled_captures_have_the_same_stories(everything: list[Evidence]) -> None:
     assert len(everything) >= 28
     for evidence in everything:
         expected = report(read_capture(evidence.capture, EVERYTHING), EVERYTHING)
         assert stories_of(report(evidence, EVERYTHING)) == stories_of(expected), evidence.capture
 
 
-def test_failures_of_bundled_captures_have_the_samestories_of(lake: Path) -> None:
+def test_failures_of_bundled_captures_have_the_same_stories(lake: Path) -> None:
     """All captures with failures, and two without."""
     expected = {
         capture: report(read_capture(capture, Scope()), Scope())
@@ -104,7 +104,7 @@ def test_failures_of_bundled_captures_have_the_samestories_of(lake: Path) -> Non
     ],
     ids=str,
 )
-def test_recorded_failures_have_the_samestories_of(failures: Path, wanted: Scope) -> None:
+def test_recorded_failures_have_the_same_stories(failures: Path, wanted: Scope) -> None:
     found = stories_of_lake(failures, wanted)
     assert sorted(found) == sorted(path_of(name) for name in FAILURES)
     assert sum(len(stories) - 1 for stories in found.values()) >= 1
