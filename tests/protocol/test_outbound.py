@@ -77,6 +77,15 @@ def test_express_closes_the_batch() -> None:
     assert [frames(unit)[0][1] for unit in units(sender)] == [2, 1]
 
 
+def test_open_batch_waits_unless_a_complete_one_is_queued() -> None:
+    sender = transport()
+    sender.push(bytes(put(b"x")), 3, True, False)
+    assert sender.outbound.next_unit(with_open=False) is None
+    sender.push(bytes(put(b"x")), DATA, True, True)
+    sent = [sender.outbound.next_unit(with_open=False) for _ in range(3)]
+    assert [unit is not None for unit in sent] == [True, True, False]
+
+
 @pytest.mark.parametrize("compression", [False, True])
 @pytest.mark.parametrize("is_stream", [False, True])
 @pytest.mark.parametrize("batch_size", [BATCH_BYTES_MIN, 17, 64, 1024, BATCH_BYTES_MAX])
