@@ -368,3 +368,14 @@ def test_a_new_connection_stays_once_it_is_answered() -> None:
     for port in (1, 2, 3):
         data = str(port).encode()
         assert capture.feed(2, data, ends=Ends(f"10.0.0.3:{port}", B)) == [f"> {port}"]
+
+
+def test_acknowledgement_of_bytes_that_the_capture_lacks_marks_the_flow() -> None:
+    capture = Capture()
+    capture.connect()
+    capture.feed(1000, b"abc")
+    capture.feed(5000, b"in", ack=1003, ends=BACK)
+    flow = next(event for event in capture.events if isinstance(event, StreamBytes)).flow
+    assert not flow.is_behind
+    capture.feed(5002, ack=1010, ends=BACK)
+    assert flow.is_behind
